@@ -1,12 +1,12 @@
-//! Writes the vocabularies of tiktoken-rs as tables that are searched where they lie: the program
-//! maps them, so that they take no memory of its own and no time at its start.
+//! Writes the vocabularies of tiktoken-rs as tables that are searched in place: the program maps them, so
+//! that they take no memory of its own and no time at its start.
 //!
-//! A table is, in numbers of 32 bits, little endian: how many short tokens there are, and how many
-//! buckets of them and of long ones; the ranks of all pairs of bytes; where each bucket of short tokens
-//! begins, and one number more; short tokens, 64 bits of key and the rank each; where each bucket of
-//! long tokens begins in the rest, and one number more; and the rest: rank, length (one byte) and bytes
-//! of each long token. A token is in the bucket that its hash names, and buckets follow each other
-//! without a gap: tables with free places take 3 MB more.
+//! A table consists of numbers of 32 bits, little endian: the number of short tokens, and the numbers of
+//! buckets of short and of long tokens; the ranks of all pairs of bytes; the start of each bucket of short
+//! tokens, and one number more; the short tokens, 64 bits of key and the rank each; the start of each bucket
+//! of long tokens in the rest, and one number more; and the rest: rank, length (one byte) and bytes of each
+//! long token. The hash of a token selects its bucket, and buckets follow each other without a gap: tables
+//! with free places take 3 MB more.
 
 #[path = "src/tokens/layout.rs"]
 mod layout;
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn table(tokens: &[Vec<u8>]) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut pairs = vec![NONE; 1 << 16];
     let n_short = tokens.iter().filter(|t| t.len() <= SHORT_MAX).count();
-    // About two keys, or one place to compare bytes at.
+    // A bucket holds about two short tokens, or one long token whose bytes are compared.
     let mut short = vec![Vec::new(); n_short / 2];
     let mut long = vec![Vec::new(); tokens.len() - n_short];
     for (rank, token) in (0u32..).zip(tokens) {
@@ -62,7 +62,7 @@ fn table(tokens: &[Vec<u8>]) -> Result<Vec<u8>, Box<dyn Error>> {
     Ok(out)
 }
 
-/// Where each of a row of buckets begins, and where the last one ends.
+/// The start of each bucket of a row, and the end of the last one.
 fn starts(lengths: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
     let ends = lengths.scan(0, |end, len| {
         *end += len;

@@ -84,7 +84,8 @@ fn push_string(s: &str, out: &mut String) {
     out.push('"');
     let is_plain = |b: u8| b >= 0x20 && b != b'"' && b != b'\\';
     let n_plain = s.bytes().take_while(|b| is_plain(*b)).count();
-    // Most have nothing to escape. What is to be escaped is ASCII, so the rest begins with a character.
+    // Most strings have nothing to escape. Escaped characters are ASCII, so the rest begins at a character
+    // boundary.
     out.push_str(&s[..n_plain]);
     for c in s[n_plain..].chars() {
         match c {

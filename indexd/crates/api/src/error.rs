@@ -1,5 +1,5 @@
-//! Error codes, and why there is no pack. Codes are never renamed, renumbered or reused; the list is
-//! pinned by `codes.golden` beside this file.
+//! Error codes, and the reasons for which there is no pack. Codes are never renamed, renumbered or reused;
+//! the list is pinned by `codes.golden` in this folder.
 
 use crate::pack::Word;
 use schemars::JsonSchema;
@@ -39,12 +39,12 @@ macro_rules! codes {
                 match self { $(Self::$variant => $exit,)* }
             }
 
-            /// What to do next when the failure itself knows nothing better.
+            /// The next step for the user, where the failure has no better hint.
             pub fn hint(self) -> &'static str {
                 match self { $(Self::$variant => $hint,)* }
             }
 
-            /// What the code means.
+            /// The meaning of the code.
             pub fn meaning(self) -> &'static str {
                 match self { $(Self::$variant => concat!($($doc),+).trim_ascii(),)* }
             }
@@ -109,7 +109,7 @@ codes! {
     Internal = -32603, "POC_E_INTERNAL", &[], exit 70, "please report it with the log named by `ctl status`";
 }
 
-/// Why there is no pack.
+/// A failure to build a pack.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PackError {
     /// No index, or not the one the request pins.
@@ -133,9 +133,9 @@ pub enum PackError {
     BudgetExceeded {
         /// Name of the limit.
         limit: Word,
-        /// What was asked for.
+        /// The value asked for.
         asked: u64,
-        /// What is allowed.
+        /// The largest value allowed.
         cap: u64,
     },
     /// An option, value or provider that does not exist here.
@@ -147,10 +147,10 @@ pub enum PackError {
     /// The token counter failed or is unknown.
     #[error("token count failed: {detail}")]
     TokenCount {
-        /// What happened.
+        /// The cause.
         detail: String,
     },
-    /// The rendered text came out above the budget: a bug; nothing is returned.
+    /// The rendered text is larger than the budget: a bug; nothing is returned.
     #[error("rendered text has {tokens} tokens, above the budget of {budget}")]
     ContextOverflow {
         /// Tokens of the rendering.
@@ -161,7 +161,7 @@ pub enum PackError {
     /// The request contradicts itself or has a value of the wrong form.
     #[error("invalid request: {detail}")]
     InvalidRequest {
-        /// What is wrong with it.
+        /// The fault in it.
         detail: String,
     },
     /// The caller withdrew the request.

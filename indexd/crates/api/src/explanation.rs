@@ -56,7 +56,7 @@ impl Explanation {
         Self { name: name.into(), value: Rule::Least.of(&of), by: Some(Rule::Least), of }
     }
 
-    /// Whether every value is that of its parts, to the bit.
+    /// Returns true if every value is that of its parts, to the bit.
     pub fn adds_up(&self) -> bool {
         self.by.is_none_or(|rule| rule.of(&self.of).to_bits() == self.value.to_bits())
             && self.of.iter().all(Self::adds_up)

@@ -1,5 +1,5 @@
-//! What wire, engine and client share, each once: the request for a pack, the pack, the map of a
-//! repository, and the codes of errors. The published schemas are derived from these types.
+//! Types that wire, engine and client share: the request for a pack, the pack, the map of a repository, and
+//! the codes of errors. The published schemas are derived from them.
 
 pub mod canonical;
 pub mod error;

@@ -1,5 +1,5 @@
-//! The map of a repository: where it starts, what its parts are, which settings it reads and which of its
-//! files touch the world outside.
+//! The map of a repository: its entry points, its parts, the settings it reads and its files that touch the
+//! outside world.
 
 use crate::params::kinds;
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
-//! A context pack: what the engine makes, the wire carries and a client reads.
+//! A context pack: made by the engine, carried by the wire and read by a client.
 //!
-//! Members may be added within a schema version; readers skip what they do not know. A new value of an enum
-//! would not be read, so it needs a new protocol version.
+//! Members may be added within a schema version; readers skip unknown members. An unknown value of an enum
+//! cannot be read, so a new one needs a new protocol version.
 
 use crate::canonical;
 use crate::explanation::Explanation;
@@ -74,8 +74,8 @@ shapes! {
         insufficient_context: bool,
         /// How sure the pack is that it holds an answer.
         confidence: Confidence,
-        /// The text that was budgeted, as a model gets it. Not a member of the JSON: answers carry it beside
-        /// the pack, so it is empty in a pack that was read.
+        /// The text that was budgeted, as a model receives it. Not a member of the JSON: answers carry it
+        /// separately, so it is empty in a pack that was read.
         #[serde(skip)]
         rendered: String,
     }

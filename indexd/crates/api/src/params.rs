@@ -1,4 +1,4 @@
-//! How what is sent is declared: parameters, and words of closed sets.
+//! Macros that declare the members of messages: parameters, and closed sets of words.
 
 /// Declares objects whose unknown members are refused and whose members all have a default. Members that are
 /// `Option` or `bool` are not written unless they are set.

@@ -1,7 +1,7 @@
-//! What a caller asks for: every option that shapes a pack is a field of [`Request`].
+//! The request for a pack: every option that shapes a pack is a field of [`Request`].
 //!
-//! A query and a budget are enough; everything else has a documented default. The packing engine fills
-//! the defaults and applies the hard caps.
+//! A query and a budget are enough; everything else has a documented default. The packing engine fills the
+//! defaults and applies the hard caps.
 
 use crate::error::PackError;
 use crate::params;
@@ -275,13 +275,13 @@ params! {
         worktree: bool,
         /// A patch in the unified format, at most 4 MiB, applied to the work tree or not.
         patch: Option<String>,
-        /// What it stands for, filled in by the daemon.
+        /// The identity of the change, filled in by the daemon.
         #[serde(skip)]
         found: Option<ChangeId>,
     }
 }
 
-/// What stands for a change in a request: two states and a digest of all that differs.
+/// The identity of a change: two states and a digest of all that differs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangeId {
@@ -377,7 +377,7 @@ impl Request {
     }
 }
 
-/// Whether a member says nothing, and is left out.
+/// Returns true if a member has its default value, so that it is left out.
 fn is_default<T: Default + PartialEq>(x: &T) -> bool {
     *x == T::default()
 }

@@ -1,7 +1,7 @@
-//! What differs between two states of a repository: commits and what is staged.
+//! The differences between two states of a repository: commits and the index.
 //!
-//! Only what git keeps is read here; how the work tree differs is for whoever holds its files, with
-//! [`Repository::staged`] saying which of them git has seen unchanged.
+//! Only git's own data is read here. The caller compares the work tree, with the help of
+//! [`Repository::staged`], which tells the files that git has seen unchanged.
 
 use crate::repository::{Repository, raw};
 use crate::{CommitId, Unavailable, hex};
@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 
 /// Files that one comparison lists at most.
 pub const FILES_MAX: usize = 200_000;
-/// Bytes of a name of a commit.
+/// Bytes of the longest name of a commit.
 const NAME_BYTES_MAX: usize = 256;
-/// Folders inside each other that are entered.
+/// Levels of nested folders that are entered.
 const DEPTH_MAX: usize = 256;
 
-/// Why there is nothing to compare.
+/// Reasons for which two states cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
     /// The repository cannot be read.
@@ -34,7 +34,7 @@ pub enum CompareError {
     TooMany,
 }
 
-/// A file as git has it staged.
+/// A staged file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Staged {
     /// The id of its content.
@@ -42,39 +42,39 @@ pub struct Staged {
     /// Modification time of the file when its content was last known to be this: seconds and
     /// nanoseconds, the lower 32 bits of each. `None` where the file may have changed in the same tick.
     pub mtime: Option<(u32, u32)>,
-    /// Its size then, the lower 32 bits.
+    /// Its size at that time, the lower 32 bits.
     pub size: u32,
-    /// Whether git takes the file of the work tree for this one without a look: it is left out of a
+    /// True if git takes the file of the work tree for this one without reading it: it is left out of a
     /// sparse checkout, or assumed to be unchanged.
     pub is_fixed: bool,
 }
 
-/// What is staged below the workspace's root, by path.
+/// The staged files below the workspace's root, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
-    /// The files. Those that are only meant to be added are not among them.
+    /// The files, without those marked with `git add --intent-to-add`.
     pub files: BTreeMap<String, Staged>,
     /// Files in conflict, with the content on our side of the merge; `None` where it was removed there.
     pub unmerged: BTreeMap<String, Option<CommitId>>,
 }
 
-/// Why a content is not read.
+/// Reasons for which a content is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ContentError {
-    /// The object is not here, as in a clone that fetches objects when they are needed.
+    /// The object is not stored here, as in a clone that fetches objects on demand.
     #[error("the object is missing")]
     Missing,
-    /// It has more bytes than asked for.
+    /// It is larger than the requested limit, with its size in bytes.
     #[error("the object has {0} bytes")]
     TooLarge(u64),
 }
 
 impl Repository {
-    /// The id in hexadecimal of the commit that `name` stands for, in git's own grammar of names
-    /// (`HEAD~2`, a branch, a tag, a short id).
+    /// The id in hexadecimal of the commit that `name` refers to, in git's own grammar of names (`HEAD~2`, a
+    /// branch, a tag, a short id).
     ///
     /// # Errors
-    /// [`CompareError::Unknown`] for a name that stands for no single commit.
+    /// [`CompareError::Unknown`] for a name that does not refer to a single commit.
     pub fn commit_named(&self, name: &str) -> Result<String, CompareError> {
         let unknown = || CompareError::Unknown(name.chars().take(NAME_BYTES_MAX).collect());
         if name.is_empty() || name.len() > NAME_BYTES_MAX || name.starts_with('-') {
@@ -96,9 +96,9 @@ impl Repository {
         Ok(hex(&raw(&base)?))
     }
 
-    /// The files below the workspace's root that differ between two commits, given in hexadecimal, by
-    /// path: the ids of their contents, `None` where there is no such file. Links and repositories
-    /// inside are not files.
+    /// The files below the workspace's root that differ between two commits, given in hexadecimal, by path:
+    /// the ids of their contents, `None` where the file does not exist. Links and nested repositories are
+    /// not files.
     ///
     /// # Errors
     /// [`CompareError::Unavailable`] for missing objects; [`CompareError::TooMany`].
@@ -119,7 +119,7 @@ impl Repository {
         Ok(out.into_iter().filter_map(|(path, s)| Some((path, s.after?))).collect())
     }
 
-    /// What is staged below the workspace's root.
+    /// The staged files below the workspace's root.
     ///
     /// # Errors
     /// [`CompareError::Unavailable`] when the index of git is broken; [`CompareError::TooMany`].
@@ -127,7 +127,7 @@ impl Repository {
         let broken = || Unavailable::Unreadable { reason: "its index is broken" };
         let index = self.repo.index_or_empty().map_err(|_| broken())?;
         let written = (index.timestamp().unix_seconds() as u32, index.timestamp().nanoseconds());
-        // In a sparse checkout git looks at files that are there although they were left out.
+        // In a sparse checkout git looks at files that exist although they were left out.
         let is_on = |key: &str| self.repo.config_snapshot().boolean(key) == Some(true);
         let looks = is_on("core.sparseCheckout") && !is_on("sparse.expectFilesOutsideOfPatterns");
         let mut out = Index::default();
@@ -178,7 +178,7 @@ impl Repository {
         Ok(())
     }
 
-    /// Whether something stands at a path of the work tree.
+    /// Returns true if something exists at a path of the work tree.
     fn is_there(&self, full: &str) -> bool {
         self.repo.workdir().is_some_and(|top| top.join(full).symlink_metadata().is_ok())
     }
@@ -232,7 +232,7 @@ impl Repository {
             for entry in tree.iter() {
                 let entry = entry.map_err(|_| missing())?;
                 let mode = entry.mode();
-                // A path that is not UTF-8 is none of a workspace.
+                // A path that is not UTF-8 cannot belong to a workspace.
                 let Ok(name) = entry.filename().to_str() else { continue };
                 if mode.is_tree() || (mode.is_blob() && !mode.is_link()) {
                     names.entry(name.to_owned()).or_default()[side] =
@@ -260,7 +260,7 @@ impl Repository {
     }
 }
 
-/// The bytes of a blob, unless it says that it is larger than `bytes_max`, or is missing.
+/// The bytes of a blob, unless its declared size is above `bytes_max`, or it is missing.
 pub(crate) fn content(repo: &gix::Repository, id: ObjectId, bytes_max: u64) -> Option<Vec<u8>> {
     let header = repo.find_header(id).ok()?;
     if header.size() > bytes_max {

@@ -1,7 +1,8 @@
-//! What git makes of a file of the work tree before it keeps it: line ends, `$Id$`, other encodings.
+//! Conversions that git applies to a file of the work tree before storing it: line ends, `$Id$`, other
+//! encodings.
 //!
 //! Programs that a repository or its user names as filters are never run. A file that one of them would
-//! change cannot be compared, which is said.
+//! change cannot be compared, and is reported as such.
 
 use crate::repository::Repository;
 use gix::bstr::BStr;
@@ -15,10 +16,10 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a file of attributes that are read.
+/// Bytes read of a file of attributes.
 const ATTRIBUTES_BYTES_MAX: u64 = 1 << 20;
 
-/// What git's settings say of conversions.
+/// Settings of git for conversions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conversions {
     /// The value of `core.autocrlf`.
@@ -27,7 +28,7 @@ pub struct Conversions {
     pub eol: Option<String>,
     /// The file that holds attributes for all repositories.
     pub attributes_file: Option<PathBuf>,
-    /// The names of filters that have a program for files on their way to git.
+    /// The names of filters with a program for files that are added to git.
     pub filters: BTreeSet<String>,
 }
 
@@ -41,7 +42,7 @@ pub struct Cleaner {
 }
 
 impl Cleaner {
-    /// Reads the attributes that concern `paths`, relative to the workspace's root.
+    /// Reads the attributes that apply to `paths`, relative to the workspace's root.
     pub fn new<'p>(
         repository: &Repository,
         settings: Conversions,
@@ -66,7 +67,7 @@ impl Cleaner {
         out.add(b"[attr]binary -diff -merge -text".to_vec(), None);
         out.add_file(settings.attributes_file.as_deref());
         let Some(top) = repository.repo.workdir() else { return out };
-        // A folder stands before what is inside it.
+        // A folder sorts before its content.
         let mut folders = BTreeSet::from([String::new()]);
         for path in paths {
             let full = format!("{}{path}", out.prefix);
@@ -88,7 +89,8 @@ impl Cleaner {
         }
     }
 
-    /// Adds the attributes of a file, which concern what is in its folder; of one outside the tree all.
+    /// Adds the attributes of a file, which apply to the content of its folder; those of a file outside the
+    /// tree apply everywhere.
     fn add(&mut self, bytes: Vec<u8>, file: Option<(&Path, &Path)>) {
         let source = file.map_or_else(|| PathBuf::from("attributes"), |(_, file)| file.to_owned());
         let allows_macros = file.is_none_or(|(top, file)| file.parent() == Some(top));
@@ -96,7 +98,8 @@ impl Cleaner {
         let _ = self.search.add_patterns_buffer(&bytes, source, root, &mut self.collection, allows_macros);
     }
 
-    /// Whether git passes a file through a program, so that it cannot be compared with what git keeps.
+    /// Returns true if git passes a file through a program, so that it cannot be compared with the stored
+    /// content.
     pub fn needs_a_program(&self, path: &str) -> bool {
         let mut asked = Outcome::default();
         asked.initialize_with_selection(&Default::default(), ["filter"]);
@@ -114,8 +117,8 @@ impl Cleaner {
         })
     }
 
-    /// What git would keep of a file with these bytes but for programs; `staged` is the content that it
-    /// keeps now.
+    /// The content that git would store for a file with these bytes, without programs; `staged` is the
+    /// content stored now.
     pub fn clean(&mut self, path: &str, bytes: &[u8], staged: Option<&[u8]>) -> Vec<u8> {
         let Self { pipeline, search, collection, prefix, .. } = self;
         let full = format!("{prefix}{path}");
@@ -131,7 +134,7 @@ impl Cleaner {
         let mut out = Vec::new();
         match converted.map(|mut converted| converted.read_to_end(&mut out)) {
             Ok(Ok(_)) => out,
-            // An encoding that is not known, or bytes that are not in it: git stops here, too.
+            // An unknown encoding, or bytes that are invalid in it: git fails here, too.
             _ => bytes.to_vec(),
         }
     }
@@ -152,7 +155,7 @@ fn configuration(settings: &Conversions) -> Configuration {
     Configuration { auto_crlf, eol }
 }
 
-/// A file of attributes in the tree, which is not followed where it is a link.
+/// Reads a file of attributes in the tree; a link is not followed.
 fn read_in_tree(file: &Path) -> Option<Vec<u8>> {
     fs::symlink_metadata(file).ok().filter(fs::Metadata::is_file)?;
     read(file)

@@ -1,26 +1,25 @@
-//! What a past says about each file: integers, summed in the order of the commits.
+//! Facts of past commits about each file: integers, summed in the order of the commits.
 
 use crate::Past;
 use crate::lines::Trail;
 use indexd_model::view::Touched;
 
-/// What the commits say about one file.
+/// The facts of past commits about one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePast {
     /// Commits that changed it and not many other files.
     pub n_commits: u32,
     /// Position of the newest commit that changed it, 0 being the newest commit read.
     pub newest: u32,
-    /// Terms of the subjects of those commits (see [`indexd_text::terms`()]), each with the number
-    /// of commits that have it, sorted by term. Numbers are left out: they are issues and versions.
+    /// Terms of the subjects of those commits (see [`indexd_text::terms`()]), each with the number of
+    /// commits that have it, sorted by term. Numbers are excluded, since they are issues and versions.
     pub terms: Vec<(String, u32)>,
-    /// Lines that the newest commits changed, as HEAD has them, by first line.
+    /// Lines that the newest commits changed, in the numbering of HEAD, by first line.
     pub touched: Vec<Touched>,
 }
 
 impl Past {
-    /// Every path with what the commits say about it, sorted by path. A path need not exist any
-    /// more.
+    /// Every path with its facts, sorted by path. A path need not exist any more.
     pub fn files(&self) -> Vec<(String, FilePast)> {
         let mut by_path: Vec<Vec<(usize, usize)>> = vec![Vec::new(); self.paths.len()];
         for (i, commit) in self.commits.iter().enumerate() {
@@ -51,8 +50,8 @@ impl Past {
         files
     }
 
-    /// The lines of one file, from its commits as `(commit, place among its paths)`, newest first. A
-    /// commit of which lines are not known ends the trail: what is older stood elsewhere.
+    /// The lines of one file, from its commits as `(commit, place among its paths)`, newest first. A commit
+    /// without known lines ends the trail: positions in older ones cannot be mapped to HEAD.
     fn touched(&self, commits: &[(usize, usize)]) -> Vec<Touched> {
         let mut trail = Trail::new();
         for &(commit, place) in commits {

@@ -1,17 +1,17 @@
-//! Which lines of a file as HEAD has it the newest commits changed.
+//! The lines of a file at HEAD that the newest commits changed.
 //!
-//! Commits are applied backwards: [`Trail`] knows where each line of HEAD stood before the commits
-//! seen so far. Those of branches that ran side by side are applied by time, so between them a line
-//! can be off by what the other branch added above it; the sum comes out right.
+//! Commits are applied backwards: [`Trail`] knows the position of each line of HEAD before the commits seen
+//! so far. Commits of parallel branches are applied by time, so between them a line can be off by the lines
+//! that the other branch added above it; the final position is right.
 
 use bitcode::{Decode, Encode};
 use gix_imara_diff::{Algorithm, Diff, InternedInput};
 use indexd_model::Lines;
 use indexd_model::view::Touched;
 
-/// Bytes of a file above which its lines are not compared; source rarely has as many.
+/// Bytes of a file above which its lines are not compared; source files are rarely that large.
 pub(crate) const FILE_BYTES_MAX: usize = 512 << 10;
-/// Runs of changed lines of one file above which a commit says nothing about any line.
+/// Number of changed runs of one file above which a commit is ignored for its lines.
 const HUNKS_MAX: usize = 500;
 
 /// A run of lines that a commit replaced.
@@ -19,13 +19,13 @@ const HUNKS_MAX: usize = 500;
 pub struct Hunk {
     /// Lines before it in the new text.
     pub after: u32,
-    /// Lines taken away.
+    /// Lines removed.
     pub removed: u32,
     /// Lines added.
     pub added: u32,
 }
 
-/// What differs between two texts, in order; `None` for data and for more than is worth comparing.
+/// The differences between two texts, in order; `None` for binary data and for texts too large to compare.
 pub fn compare(before: &[u8], after: &[u8]) -> Option<Vec<Hunk>> {
     let is_text = |t: &[u8]| t.len() <= FILE_BYTES_MAX && !t.contains(&0);
     if !is_text(before) || !is_text(after) {
@@ -42,7 +42,7 @@ pub fn compare(before: &[u8], after: &[u8]) -> Option<Vec<Hunk>> {
     (hunks.len() <= HUNKS_MAX).then_some(hunks)
 }
 
-/// A run of lines that HEAD still has: where it stands in the text reached so far and at HEAD.
+/// A run of lines that HEAD still has: its position in the text reached so far and at HEAD.
 #[derive(Clone, Copy)]
 struct Kept {
     at: u32,
@@ -50,7 +50,7 @@ struct Kept {
     n: u32,
 }
 
-/// The way of a file's lines back from HEAD.
+/// Traces the lines of a file back from HEAD.
 pub(crate) struct Trail {
     kept: Vec<Kept>,
     touched: Vec<Touched>,
@@ -62,7 +62,7 @@ impl Trail {
         Self { kept: vec![Kept { at: 1, head: 1, n: u32::MAX / 2 }], touched: Vec::new() }
     }
 
-    /// Goes back over the commit at `position`.
+    /// Applies the commit at `position` backwards.
     pub(crate) fn back(&mut self, hunks: &[Hunk], position: u32) {
         for run in std::mem::take(&mut self.kept) {
             let end = run.at + run.n;
@@ -77,7 +77,7 @@ impl Trail {
                     if from > start {
                         self.keep(start, from, at_head(start), shift);
                     }
-                    // Lines taken away leave a mark on the line before them.
+                    // Removed lines leave a mark on the line before them.
                     let first = if h.added == 0 { h.after } else { from.max(start) };
                     let last = if h.added == 0 { h.after } else { to.min(end) - 1 };
                     let lines = Lines { start: at_head(first), end: at_head(last) };
@@ -96,7 +96,7 @@ impl Trail {
         self.kept.push(Kept { at: (i64::from(from) + shift) as u32, head, n: to - from });
     }
 
-    /// Everything that was touched, by first line; neighbours of one commit joined.
+    /// Returns all touched lines, by first line; adjacent runs of one commit are joined.
     pub(crate) fn touched(mut self) -> Vec<Touched> {
         self.touched.sort_unstable();
         let mut out: Vec<Touched> = Vec::with_capacity(self.touched.len());
@@ -116,7 +116,8 @@ impl Trail {
 mod tests {
     use super::*;
 
-    /// Texts from the oldest to HEAD, a letter a line; `first-last:position` of what was touched.
+    /// Checks texts from the oldest to HEAD, a letter a line; expects `first-last:position` of the touched
+    /// lines.
     fn check(texts: &[&str], expect: &str) {
         let lines = |t: &str| t.chars().map(|c| format!("{c}\n")).collect::<String>();
         let mut trail = Trail::new();

@@ -1,25 +1,24 @@
-//! Finding a repository that may be read, and single look-ups in it.
+//! Opens a repository that may be read, and looks up single objects in it.
 //!
-//! The repository is that of the workspace's root or of the nearest folder above it, as git has it;
-//! a bare repository in the tree is content, not history. Everything the object store draws on (the
-//! folder, the common folder of a linked worktree, alternates at any depth) has to belong to the
-//! user.
+//! The repository is that of the workspace's root or of the nearest folder above it, as in git; a bare
+//! repository in the tree is content, not history. Everything that the object store reads (the folder, the
+//! common folder of a linked worktree, alternates at any depth) has to belong to the user.
 
 use crate::{CommitId, Limits, Past, hex, walk};
 use gix::objs::Kind;
 use std::fs;
 use std::path::Path;
 
-/// Alternates of alternates that are followed, as git does.
+/// Depth of alternates of alternates that are followed, as in git.
 const ALTERNATES_DEPTH_MAX: usize = 5;
 /// Bytes of decoded objects kept while reading; trees of neighbouring commits are nearly equal.
 const OBJECT_CACHE_BYTES: usize = 16 << 20;
 
-/// Bytes of an object, and of what it takes to put one together, that are read at most: an object says
-/// itself how large it is, and may lie. A folder of a million files takes half of it.
+/// Bytes of an object, and of the objects needed to assemble it, that are read at most: an object declares
+/// its own size, and may lie. A folder of a million files takes half of it.
 const OBJECT_BYTES_MAX: usize = 64 << 20;
 
-/// Why a workspace has no history. A state to report, not an error of indexing.
+/// Reasons for which a workspace has no history. A state to report, not an error of indexing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
     /// There is no `.git` at the root or above it.
@@ -31,22 +30,22 @@ pub enum Unavailable {
     /// A part of the repository belongs to another user.
     #[error("the git repository's {part} belongs to another user")]
     Foreign {
-        /// Which part.
+        /// The part.
         part: &'static str,
     },
     /// The repository is damaged or of a kind that is not supported.
     #[error("the git repository cannot be read: {reason}")]
     Unreadable {
-        /// What went wrong, without absolute paths.
+        /// The cause, without absolute paths.
         reason: &'static str,
     },
 }
 
-/// An open repository, seen from a workspace at or below its work tree. Reading it never writes,
-/// locks or spawns anything.
+/// An open repository, seen from a workspace at or below its work tree. Reading it never writes, locks or
+/// spawns anything.
 pub struct Repository {
     pub(crate) repo: gix::Repository,
-    /// Where the workspace is in the work tree: empty, or a folder and a slash.
+    /// The folder of the workspace in the work tree: empty, or a path and a slash.
     pub(crate) prefix: String,
 }
 
@@ -62,7 +61,7 @@ fn require_own(path: &Path, part: &'static str) -> Result<(), Unavailable> {
     }
 }
 
-/// Elsewhere the library's own check of ownership, asked for in [`Repository::open`], has to do.
+/// On other systems the library's own check of ownership, enabled in [`Repository::open`], is used.
 #[cfg(not(unix))]
 fn require_own(path: &Path, _part: &'static str) -> Result<(), Unavailable> {
     fs::metadata(path)
@@ -83,10 +82,10 @@ fn check_alternates(objects: &Path, depth: usize) -> Result<(), Unavailable> {
     Ok(())
 }
 
-/// Bytes of a file of settings that is looked at before the repository is opened.
+/// Bytes of a file of settings that is read before the repository is opened.
 const SETTINGS_BYTES_MAX: u64 = 1 << 20;
 
-/// Refuses what is not read, by its name: references in a table, and objects named by SHA-256.
+/// Refuses formats that are not supported, by name: references in a table, and objects named by SHA-256.
 fn check_format(dot_git: &Path) -> Result<(), Unavailable> {
     let file = dot_git.join("config");
     if !fs::metadata(&file).is_ok_and(|meta| meta.is_file() && meta.len() <= SETTINGS_BYTES_MAX) {
@@ -109,7 +108,7 @@ fn check_format(dot_git: &Path) -> Result<(), Unavailable> {
 /// Bytes of the list of commits at which a shallow clone ends.
 const SHALLOW_BYTES_MAX: u64 = 16 << 20;
 
-/// Refuses a list that is not one id a line: the library stops at it in its own way.
+/// Refuses a list that is not one id a line: the library would stop at it in its own way.
 fn check_shallow(file: &Path) -> Result<(), Unavailable> {
     let Ok(meta) = fs::metadata(file) else { return Ok(()) };
     let is_id = |line: &str| line.len() == 40 && line.bytes().all(|b| b.is_ascii_hexdigit());
@@ -154,7 +153,7 @@ impl Repository {
         Ok(Self { repo, prefix })
     }
 
-    /// The same with at most so many bytes of objects kept for the next look, instead of 16 MiB.
+    /// Limits the cache of objects to `bytes`, instead of 16 MiB.
     #[must_use]
     pub fn with_cache(mut self, bytes: usize) -> Self {
         self.repo.object_cache_size(Some(bytes));
@@ -178,8 +177,8 @@ impl Repository {
         raw(&self.repo.head_id().map_err(|_| broken())?)
     }
 
-    /// The id of the blob at `path` (relative to the root) in the tree of a commit, given in
-    /// hexadecimal; `None` if there is no such commit or it has no file there.
+    /// The id of the blob at `path` (relative to the root) in the tree of a commit, given in hexadecimal;
+    /// `None` if the commit does not exist or has no file there.
     pub fn blob(&self, commit: &str, path: &str) -> Option<CommitId> {
         let id = gix::hash::ObjectId::from_hex(commit.as_bytes()).ok()?;
         let tree = self.repo.find_commit(id).ok()?.tree().ok()?;
@@ -188,16 +187,16 @@ impl Repository {
         if entry.mode().is_blob() { raw(&entry.id()).ok() } else { None }
     }
 
-    /// Whether these bytes are what a commit has at `path`. Conversions (line ends, filters) are not
-    /// applied, so a file that git would convert counts as different.
+    /// Returns true if these bytes are the content of `path` in a commit. Conversions (line ends, filters)
+    /// are not applied, so a file that git would convert counts as different.
     pub fn holds(&self, commit: &str, path: &str, bytes: &[u8]) -> bool {
         self.blob(commit, path).is_some_and(|id| blob_id(bytes) == Some(id))
     }
 
     /// Reads the commits reachable from HEAD within `limits`.
     ///
-    /// `known` saves the work for commits that it holds; the result is the same without it, and
-    /// costs next to nothing when nothing changed.
+    /// `known` saves the work for commits that it holds. The result is the same without it; if nothing
+    /// changed, the walk costs next to nothing.
     ///
     /// # Errors
     /// As [`Repository::head`]; commits whose objects are missing end the walk instead, as the
@@ -206,10 +205,10 @@ impl Repository {
         walk::read(&self.repo, self.head_id()?, &self.prefix, limits, known)
     }
 
-    /// The same as if HEAD named `commit`, given in hexadecimal.
+    /// Reads the commits reachable from `commit`, given in hexadecimal, as if HEAD named it.
     ///
     /// # Errors
-    /// [`Unavailable::Unreadable`] when that is no id.
+    /// [`Unavailable::Unreadable`] when that is not an id.
     pub fn past_of(&self, commit: &str, limits: &Limits, known: Option<&Past>) -> Result<Past, Unavailable> {
         let id = gix::hash::ObjectId::from_hex(commit.as_bytes())
             .map_err(|_| Unavailable::Unreadable { reason: "a commit id is not hexadecimal" })?;

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A repository made by git itself, with no configuration but its own and a clock that advances by
-/// a minute for each commit.
+/// A repository made by git itself, with no configuration but its own and a clock that advances by a minute
+/// for each commit.
 struct Fixture {
     dir: TempDir,
     minutes: u32,
 }
 
-/// Opens, as the shell does.
+/// Opens a repository as the shell does.
 fn open(root: &Path) -> Result<Repository, Unavailable> {
     Repository::open(root)
 }
@@ -79,7 +79,7 @@ fn read(root: &Path) -> Past {
     open(root).unwrap().past(&Limits::default(), None).unwrap()
 }
 
-/// `subject: path path` of each commit.
+/// Formats each commit as `subject: path path`.
 fn show(past: &Past) -> Vec<String> {
     let paths =
         |c: &Commit| c.paths.iter().map(|p| format!(" {}", past.paths[*p as usize])).collect::<String>();
@@ -174,7 +174,7 @@ fn a_root_below_the_work_tree_sees_its_own_part() {
     assert_eq!(show(&past), ["Parsing of b: b.go", "Parse requests (#12):", "Start: b.go"]);
     let holds = |path, bytes: &[u8]| repo.holds(&repo.head().unwrap(), path, bytes);
     assert!(holds("b.go", b"2") && !holds("b.go", b"1") && !holds("../a.go", b"3"));
-    // What was read for another root is of no use here.
+    // The past of another root cannot be reused.
     assert_eq!(repo.past(&Limits::default(), Some(&f.read())).unwrap(), past);
 }
 
@@ -194,7 +194,7 @@ fn reading_on_equals_reading_afresh() {
         past = on;
     }
     assert_eq!(past.commits.len(), 4);
-    // Going back, and packing, change nothing either.
+    // Moving HEAD back, and packing, change nothing either.
     f.git(&["reset", "-q", "--hard", "HEAD~2"]);
     f.git(&["gc", "-q"]);
     let repo = open(&f.path()).unwrap();
@@ -294,7 +294,7 @@ fn stores_of_other_users_are_refused() {
     };
     fs::write(&alternates, format!("# other\n{}\n", foreign.display())).unwrap();
     assert_eq!(open(&f.path()).err(), Some(Unavailable::Foreign { part: "alternate object store" }));
-    // Alternates that lead in a circle end as well.
+    // Alternates in a circle end as well.
     fs::write(&alternates, "../objects\n").unwrap();
     assert!(matches!(open(&f.path()).err(), Some(Unavailable::Unreadable { .. })));
 }
@@ -351,7 +351,7 @@ fn lines_of_the_newest_commits_are_known() {
     assert_eq!(touched(2, 9, None).0, all.iter().filter(|t| t.2 < 2).copied().collect::<Vec<_>>());
     assert_eq!(touched(9, 1, None).0, all.iter().filter(|t| t.2 < 2).copied().collect::<Vec<_>>());
     assert_eq!(touched(0, 9, None).0, []);
-    // What was read before helps as far as it goes.
+    // A past read before is reused as far as it goes.
     for before in [0, 1, 9] {
         let known = touched(before, 9, None).1;
         for now in [0, 1, 2, 9] {
@@ -364,7 +364,7 @@ fn lines_of_the_newest_commits_are_known() {
     assert!(repo.past_of("no id", &limits, None).is_err());
 }
 
-/// What changes a file in the tick in which git wrote its index leaves its time as git knows it.
+/// A change in the same tick in which git wrote its index leaves the time of the file as git recorded it.
 #[test]
 fn a_file_of_the_tick_of_the_index_may_have_changed() {
     let fixture = small();

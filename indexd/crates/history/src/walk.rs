@@ -1,8 +1,8 @@
-//! The walk from HEAD: which commits, in which order, and what they changed.
+//! The walk from HEAD: the commits, their order, and their changes.
 //!
-//! Commits leave a queue by descending commit time, then descending id, so the order is a function
-//! of the commits alone. Merges are passed through: what they bring in is told by the commits they
-//! merge. All work is bounded by counts.
+//! Commits leave a queue by descending commit time, then descending id, so the order is a function of the
+//! commits alone. Merges are passed through: their changes are those of the merged commits. All work is
+//! bounded by counts.
 
 use crate::changes::content;
 use crate::lines::{self, Hunk};
@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::ControlFlow;
 
-/// Merges passed through for each commit that counts, so that a history of merges ends too.
+/// Merges passed through for each commit that counts, so that a walk through merges alone ends too.
 const MERGES_PER_COMMIT_MAX: usize = 4;
 
 pub(crate) fn read(
@@ -60,7 +60,7 @@ pub(crate) fn read(
             continue;
         }
         let id = raw(&next.id)?;
-        // Known lines are kept while the commit is among the newest, and read when it comes there.
+        // Known lines are kept while the commit is among the newest, and read when it becomes one of them.
         let wants_lines = past.commits.len() < limits.lines_commits_max;
         let lines_known = |c: &Commit| !wants_lines || c.hunks.len() == c.paths.len();
         let found = match known.commits.get(&id) {
@@ -101,11 +101,11 @@ impl Numbers {
     }
 }
 
-/// What a commit changed.
+/// The changes of a commit.
 struct Found {
     n_files: u32,
     paths: Vec<String>,
-    /// Those of each path, where lines are wanted.
+    /// Changed lines of each path, where they are wanted.
     hunks: Vec<Option<Vec<Hunk>>>,
 }
 
@@ -117,8 +117,8 @@ struct Known<'p> {
 }
 
 impl<'p> Known<'p> {
-    /// What a commit changed depends on two of the limits alone. Commits of which nothing is known are
-    /// read again, in case objects that were missing have arrived.
+    /// The changes of a commit depend on two of the limits alone. Commits without known changes are read
+    /// again, in case missing objects have arrived.
     fn of(previous: Option<&'p Past>, limits: &Limits) -> Self {
         let Some(past) = previous else { return Self::default() };
         let Limits { commits_max: _, files_per_commit_max, files_looked_at_max, lines_commits_max: _ } =
@@ -133,7 +133,7 @@ impl<'p> Known<'p> {
     }
 }
 
-/// Zero for no boundary.
+/// The digest of the boundary; zero without one.
 fn digest(boundary: &[ObjectId]) -> [u8; 32] {
     if boundary.is_empty() {
         return [0; 32];
@@ -147,7 +147,7 @@ fn digest(boundary: &[ObjectId]) -> [u8; 32] {
     *h.finalize().as_bytes()
 }
 
-/// A commit on its way out of the queue. Orders by time, then id, of which no two are equal.
+/// A commit in the queue. Orders by time, then by id, which is unique.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Next {
     time: i64,
@@ -164,7 +164,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// Adds a commit once; one whose object is missing or broken is left out.
+    /// Adds a commit once; a commit whose object is missing or broken is left out.
     fn push(&mut self, repo: &gix::Repository, id: ObjectId) {
         if !self.seen.insert(id) {
             return;
@@ -202,7 +202,7 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// What a commit changed below `prefix`.
+    /// Reads the changes of a commit below `prefix`.
     fn read(&mut self, commit: &Next, prefix: &str, wants_lines: bool) -> Found {
         let changed = self.changed(commit);
         let n_files = changed.len() as u32;
@@ -216,8 +216,8 @@ impl Reader<'_> {
         Found { n_files, paths: own.into_iter().map(|c| c.0).collect(), hunks }
     }
 
-    /// The files that a commit changed against its only parent, or all of a first commit; none when
-    /// they are too many or cannot be known.
+    /// The files that a commit changed against its only parent, or all files of a first commit; empty when
+    /// there are too many or they cannot be known.
     fn changed(&mut self, commit: &Next) -> Vec<(String, Sides)> {
         if self.boundary.contains(&commit.id) {
             return Vec::new();
@@ -244,7 +244,7 @@ impl Reader<'_> {
         changes.paths
     }
 
-    /// How the lines of a file changed; a file that came or went is compared with an empty one.
+    /// The changed lines of a file; an added or removed file is compared with an empty one.
     fn compare(&self, sides: &Sides) -> Option<Vec<Hunk>> {
         let read = |id: &Option<ObjectId>| match id {
             Some(id) => content(self.repo, *id, lines::FILE_BYTES_MAX as u64),
@@ -254,7 +254,7 @@ impl Reader<'_> {
     }
 }
 
-/// The contents of a file before and after a commit; none where it did not exist.
+/// The contents of a file before and after a commit; `None` where it did not exist.
 struct Sides {
     before: Option<ObjectId>,
     after: Option<ObjectId>,
@@ -307,7 +307,7 @@ impl Visit for Changes {
                 self.is_over = true;
                 return ControlFlow::Break(());
             }
-            // A path that is not UTF-8 is none of a workspace.
+            // A path that is not UTF-8 cannot belong to a workspace.
             if let Ok(path) = self.path.to_str() {
                 let sides = match change {
                     visit::Change::Addition { oid, .. } => Sides { before: None, after: Some(oid) },

@@ -1,4 +1,4 @@
-//! Where a program touches the world outside: the file system, the network, other processes.
+//! The places where a program touches the outside world: the file system, the network, other processes.
 
 use crate::imports::{Outside, Use, touches};
 use crate::known::{self, WRITTEN};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// By name: the line of the first use, and how often.
 type Calls = BTreeMap<String, (u32, u32)>;
 
-/// What has been found so far.
+/// Calls found so far.
 #[derive(Default)]
 pub struct Found {
     by: BTreeMap<(Touches, String), Calls>,
@@ -51,7 +51,7 @@ impl Found {
         call.1 += 1;
     }
 
-    /// Everything found, by what is touched, then by path.
+    /// Everything found, sorted by kind of effect, then by path.
     pub fn finish(self) -> Vec<Boundary> {
         let boundary = |((touches, path), calls): ((Touches, String), Calls)| {
             let call = |(name, (line, count))| BoundaryCall { name, line, count };

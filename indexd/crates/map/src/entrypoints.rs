@@ -1,4 +1,4 @@
-//! Where execution or use begins.
+//! Points where execution or use begins.
 
 use crate::manifests;
 use crate::scan;
@@ -79,7 +79,7 @@ fn go(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
     out.push(Entrypoint { kind: kind_of(source, kind), name, path: source.path.to_string(), line, how });
 }
 
-/// The package at the root of each module, where it is none that is run.
+/// Adds the package at the root of each module, unless it is a program.
 fn go_libraries(view: &dyn IndexView, files: &[Source], out: &mut Vec<Entrypoint>) {
     for manifest in
         files.iter().filter(|s| s.language == Language::GoMod && !s.roles.has(FileRoles::VENDORED))
@@ -139,7 +139,7 @@ fn python(view: &dyn IndexView, source: &Source, files: &[Source], out: &mut Vec
     }
 }
 
-/// Whether a package holds more than its first file.
+/// Returns true if a package holds more than a short first file.
 fn has_modules(files: &[Source], dir: &str) -> bool {
     let below = |s: &&Source| {
         s.language == Language::Python && s.path.starts_with(dir) && s.path[dir.len()..].starts_with('/')
@@ -159,7 +159,7 @@ fn module_of(dir: &str, is_package: &dyn Fn(&str) -> bool) -> String {
     parts.join(".")
 }
 
-/// Where `if __name__ == "__main__":` stands.
+/// Offset of `if __name__ == "__main__":`.
 fn main_guard(text: &str) -> Option<usize> {
     let is_guard = |line: &str| {
         let rest = line.strip_prefix("if __name__")?.trim_start().strip_prefix("==")?.trim_start();
@@ -175,7 +175,7 @@ fn main_guard(text: &str) -> Option<usize> {
     None
 }
 
-/// Files that a bundler or a runtime starts with by their name.
+/// Adds files that a bundler or a runtime starts with by their name.
 fn ecma(source: &Source, out: &mut Vec<Entrypoint>) {
     let path = &*source.path;
     let (dir, stem) = (dir_of(path), stem_of(path));

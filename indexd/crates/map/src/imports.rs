@@ -1,8 +1,8 @@
-//! Uses that leave the repository: which function of which package a file calls.
+//! Uses that leave the repository: the functions of outside packages that a file calls.
 //!
-//! The linker says which identifiers name something outside; the imports of the file say of which
-//! package. In a repository that is itself the standard library, the same functions are found by
-//! their place ([`inside_uses`]).
+//! The linker marks the identifiers that name something outside; the imports of the file tell the package.
+//! In a repository that is itself the standard library, the same functions are found by their path
+//! ([`inside_uses`]).
 
 use crate::known::{self, Touches};
 use crate::scan;
@@ -13,7 +13,7 @@ use indexd_model::view::UnresolvedRecord;
 use indexd_model::{DefDoc, EdgeKind, Facts, IndexView, Interface, Language, Role, UnresolvedReason};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Callers of one function that are read.
+/// Limit on the callers of one function that are read.
 const CALLERS_MAX: usize = 2_000;
 
 /// A use of something outside the repository.
@@ -22,7 +22,7 @@ pub struct Use {
     pub at: usize,
     /// Its line.
     pub line: u32,
-    /// What the place does.
+    /// Role of the identifier at this place.
     pub role: Role,
     /// The identifier.
     pub name: String,
@@ -31,20 +31,20 @@ pub struct Use {
     pub full: Option<String>,
     /// The definition around it.
     pub source: DefDoc,
-    /// Whether it is a name of the language itself.
+    /// True for a name of the language itself.
     pub is_builtin: bool,
 }
 
 /// The uses of a file that leave the repository, with the modules that the file imports.
 pub struct Outside {
-    /// In the order of their places.
+    /// Sorted by place.
     pub uses: Vec<Use>,
     /// Modules and packages as written, without versions at their ends.
     pub modules: BTreeSet<String>,
 }
 
 impl Outside {
-    /// Whether the file imports one of these modules.
+    /// Returns true if the file imports one of these modules.
     pub fn imports(&self, modules: &[&str]) -> bool {
         modules.iter().any(|m| self.modules.contains(*m))
     }
@@ -81,7 +81,7 @@ pub fn outside_uses(view: &dyn IndexView, source: &Source, text: &str) -> Outsid
     Outside { uses, modules }
 }
 
-/// What the names of a file's imports stand for.
+/// The full names that the imported names of a file refer to.
 fn bindings(interface: &Interface) -> BTreeMap<String, String> {
     let facts = Facts::outside(interface);
     let mut out = BTreeMap::new();
@@ -94,7 +94,7 @@ fn bindings(interface: &Interface) -> BTreeMap<String, String> {
                 let path = unversioned(module);
                 (alias.unwrap_or(package_name(&path)).to_owned(), path)
             }
-            // The default export of a script stands for its module.
+            // The default export of a script refers to its module.
             (_, ImportKind::Name, Some("default")) => match alias {
                 Some(alias) => (alias.to_owned(), plain(module).to_owned()),
                 None => continue,
@@ -141,7 +141,7 @@ fn unversioned(path: &str) -> String {
     }
 }
 
-/// The name that a Go package most likely has: the last part of its path without `go-`.
+/// The most likely name of a Go package: the last part of its path without `go-`.
 fn package_name(path: &str) -> &str {
     let last = path.rsplit('/').next().unwrap_or(path);
     last.strip_prefix("go-").unwrap_or(last)
@@ -165,7 +165,8 @@ fn full_name(
     Some(format!("{target}{middle}.{name}"))
 }
 
-/// Calls of known functions of Go's standard library where the repository holds that library itself.
+/// Passes calls of known functions of Go's standard library to `found`, where the repository holds that
+/// library itself.
 pub fn inside_uses(view: &dyn IndexView, found: &mut dyn FnMut(&str, &str, &Use)) {
     for (package, name) in known::go_functions() {
         for def in view.defs_named(name) {
@@ -197,7 +198,7 @@ pub fn inside_uses(view: &dyn IndexView, found: &mut dyn FnMut(&str, &str, &Use)
     }
 }
 
-/// What a use touches, if it is of something known to touch the world outside.
+/// The effect of a use; `None` unless it is known to touch the outside world.
 pub fn touches(language: Language, uses: &Outside, it: &Use, text: &str) -> Option<Touches> {
     let is_literal = || text[it.at + it.name.len()..].starts_with('{');
     let acts = match it.role {

@@ -1,8 +1,8 @@
-//! What is known of packages outside a repository: which of their functions touch the file system, the
-//! network or other processes.
+//! Known packages outside a repository: which of their functions touch the file system, the network or other
+//! processes.
 //!
-//! The lists name what acts; constants, types and helpers that compute are left out. A star stands for
-//! every function of the module.
+//! The lists name functions with effects; constants, types and helpers that only compute are left out. A
+//! star means every function of the module.
 
 pub use indexd_api::map::Touches;
 use indexd_model::{Language, Role};
@@ -12,8 +12,8 @@ use Touches::{FileSystem, Network, Process};
 
 type Row = (Touches, &'static str, &'static str);
 
-/// Members of values whose names say what they do: name, what they touch, and modules one of which the
-/// file has to import.
+/// A member of values, known by its name: name, effect, and modules of which the file has to import at least
+/// one.
 type Member = (&'static str, Touches, &'static [&'static str]);
 
 const GO_MEMBERS: &[Member] = &[
@@ -70,7 +70,7 @@ fn table(language: Language) -> &'static [Row] {
     }
 }
 
-/// What the function of this full name touches. Where a whole module is meant, only calls and base
+/// The effect of the function with this full name. Where a whole module is listed, only calls and base
 /// classes count: its constants and errors touch nothing.
 pub fn touched_by(language: Language, full: &str, is_call: bool) -> Option<Touches> {
     let (module, name) = full.rsplit_once('.').unwrap_or((full, ""));
@@ -83,7 +83,7 @@ pub fn touched_by(language: Language, full: &str, is_call: bool) -> Option<Touch
     own.or_else(whole).map(|(touches, ..)| *touches)
 }
 
-/// What a member of this name touches, and the modules one of which has to be imported.
+/// The effect of a member of this name, and the modules of which at least one has to be imported.
 pub fn touched_by_member(
     language: Language,
     name: &str,
@@ -97,7 +97,7 @@ pub fn touched_by_member(
     members.iter().find(|(n, ..)| *n == name && role == Role::Call).map(|(_, t, m)| (*t, *m))
 }
 
-/// Every known function of Go's standard library, those that read settings too.
+/// Every known function of Go's standard library, including those that read settings.
 pub fn go_functions() -> impl Iterator<Item = (&'static str, &'static str)> {
     const SETTINGS: [(&str, &str); 2] = [
         ("os", "Getenv LookupEnv"),
@@ -111,7 +111,7 @@ pub fn go_functions() -> impl Iterator<Item = (&'static str, &'static str)> {
     all.flat_map(|(module, names)| names.split(' ').map(move |name| (module, name)))
 }
 
-/// Ways to touch the world in languages whose uses are not followed: what stands in the source.
+/// Text of the source that touches the outside world, for languages whose uses are not resolved.
 pub const WRITTEN: &[(Language, &str, Touches)] = &[
     (Language::Rust, "fs::read", FileSystem),
     (Language::Rust, "fs::write", FileSystem),

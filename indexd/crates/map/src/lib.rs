@@ -1,11 +1,11 @@
-//! The map of a repository: where it starts, what its parts are, which settings it reads and which of
-//! its files touch the world outside, as data and as one Markdown page.
+//! The map of a repository: its entry points, its parts, the settings it reads and its files that touch the
+//! outside world, as data and as one Markdown page.
 //!
 //! [`map`] is a pure function of one index state: facts, resolved edges and the uses that leave the
 //! repository, with the stored text where a literal has to be read. The page follows from the data
 //! alone and has at most [`LINES_MAX`] lines.
 //!
-//! Start reading at [`RepoMap`] (what there is), then [`page`](mod@page) (how it is shown).
+//! Start reading at [`RepoMap`] (the data), then [`page`](mod@page) (its presentation).
 
 pub mod effects;
 pub mod entrypoints;
@@ -22,9 +22,9 @@ pub mod tree;
 pub use indexd_api::map::{Place, RepoMap};
 use indexd_model::IndexView;
 
-/// Lines of the page at most.
+/// Lines of the longest page.
 pub const LINES_MAX: usize = 500;
-/// Levels of folders below the root.
+/// Levels of folders shown below the root.
 pub const DEPTH_MAX: usize = 3;
 /// Version of the shape of [`RepoMap`].
 pub const SCHEMA_VERSION: &str = "1.0.0";
@@ -33,7 +33,7 @@ pub const SCHEMA_VERSION: &str = "1.0.0";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// Reads the map of a state of the index. `is_cancelled` is asked once a file.
+/// Reads the map of a state of the index. Calls `is_cancelled` once a file.
 ///
 /// # Errors
 /// [`Cancelled`].

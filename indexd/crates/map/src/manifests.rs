@@ -72,7 +72,7 @@ fn setup_cfg(text: &str) -> BTreeMap<String, String> {
     first.into_iter().chain(below).filter_map(declared).collect()
 }
 
-/// The literals of a list behind `console_scripts`.
+/// The literals of a list after `console_scripts`.
 fn setup_py(text: &str) -> BTreeMap<String, String> {
     let Some(at) = text.find("console_scripts") else { return BTreeMap::new() };
     let Some(open) = text[at..].find(['[', '(']).map(|i| at + i) else { return BTreeMap::new() };
@@ -85,7 +85,7 @@ fn declared(line: &str) -> Option<(String, String)> {
     (target.contains(':') && !target.contains(' ')).then(|| (name.trim().to_owned(), target.to_owned()))
 }
 
-/// A console script, at the function that it calls, or at its manifest where that is not found.
+/// A console script, at the function that it calls, or at its manifest if that is not found.
 fn script(view: &dyn IndexView, manifest: &str, name: &str, target: &str) -> Entrypoint {
     let (module, function) = target.split_once(':').unwrap_or((target, ""));
     let base = module.replace('.', "/");
@@ -145,7 +145,7 @@ fn node(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
     }
 }
 
-/// Targets of a crate: those its manifest names and those at the usual places.
+/// Targets of a crate: those in its manifest and those at the usual places.
 fn cargo(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
     let text = source.text(view);
     let Ok(table) = text.parse::<toml::Table>() else { return };

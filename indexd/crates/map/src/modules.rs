@@ -6,7 +6,7 @@ use indexd_model::path::{dir_of, file_name_of, stem_of};
 use indexd_model::{DefFlags, DefIdx, DefKind, EdgeKind, Facts, IndexView, Language};
 use std::collections::BTreeMap;
 
-/// Names shown of a module.
+/// Names shown for a module.
 const NAMES_MAX: usize = 5;
 /// Characters of a summary.
 const SUMMARY_CHARS: usize = 160;
@@ -28,7 +28,7 @@ fn module(view: &dyn IndexView, dir: &str, sources: &[&Source]) -> Module {
     for s in sources {
         languages.entry(s.language.id()).or_insert((0, s.language)).0 += 1;
     }
-    // Of equally many the first name.
+    // Ties go to the first name.
     let language = languages.iter().max_by_key(|(id, (n, _))| (*n, std::cmp::Reverse(**id)));
     let language = language.map_or(Language::Text, |(_, (_, l))| *l);
     let own: Vec<&Source> = sources.iter().copied().filter(|s| s.language == language).collect();
@@ -51,11 +51,11 @@ fn module(view: &dyn IndexView, dir: &str, sources: &[&Source]) -> Module {
 
 fn package_of(view: &dyn IndexView, sources: &[&Source]) -> Option<String> {
     let names: Vec<String> = sources.iter().filter_map(|s| s.package(view)).collect();
-    // A script beside a package calls itself `main`.
+    // A script next to a package declares the package `main`.
     names.iter().find(|n| *n != "main").or(names.first()).cloned()
 }
 
-/// The first sentence of what the module says of itself.
+/// The first sentence of the documentation of the module.
 fn summary(view: &dyn IndexView, language: Language, sources: &[&Source]) -> String {
     let rank = |s: &&&Source| match stem_of(&s.path) {
         "doc" | "__init__" | "lib" | "mod" | "index" => 0,
@@ -121,7 +121,7 @@ fn rust_doc(text: &str) -> Option<String> {
     (!doc.is_empty()).then(|| doc.join("\n"))
 }
 
-/// The first sentence of the first paragraph, on one line; nothing of licences.
+/// The first sentence of the first paragraph, on one line; empty for a licence.
 fn first_sentence(doc: &str) -> String {
     let is_rule = |l: &str| !l.is_empty() && l.chars().all(|c| matches!(c, '=' | '-' | '~' | '*' | '#'));
     let lines = doc.trim().lines().map(str::trim).filter(|l| !is_rule(l));
@@ -145,7 +145,7 @@ fn is_abbreviation(text: &str) -> bool {
     ["e.g", "i.e", "etc", "vs", "cf"].iter().any(|a| text.ends_with(a))
 }
 
-/// What a module offers that is used most: types by uses, functions by calls.
+/// The most used names that a module exports: types by uses, functions by calls.
 fn names(view: &dyn IndexView, sources: &[&Source]) -> Vec<String> {
     let mut counted: Vec<(u32, String)> = Vec::new();
     for source in sources {

@@ -1,7 +1,7 @@
 //! The map as one Markdown page of at most [`LINES_MAX`] lines.
 //!
-//! All five parts are always there. Where the lists are longer than the page, they are shortened in a
-//! fixed order, the tree first, and each says how many more there are.
+//! All five parts are always present. If the lists are longer than the page, they are shortened in a fixed
+//! order, the tree first, and each ends with the number of entries left out.
 
 use crate::entrypoints::{Entrypoint, Kind as Begins};
 use crate::settings::{Kind, Setting};
@@ -11,13 +11,13 @@ use indexd_model::path::dir_of;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Characters of a list line at which the next one begins.
+/// Characters of a list line after which the next one begins.
 const LINE_CHARS: usize = 160;
-/// Places shown of one key.
+/// Places shown for one key.
 const PLACES_SHOWN: usize = 3;
-/// Calls shown of one file.
+/// Calls shown for one file.
 const CALLS_SHOWN: usize = 5;
-/// Lines of the tree that are kept before other parts are shortened.
+/// Lines of the tree that are kept until other parts have been shortened.
 const TREE_LINES: usize = 60;
 /// Lines that the other parts keep, in the order in which they are shortened.
 const KEPT: [(usize, usize); 4] = [(MODULES, 90), (CONFIG, 140), (EFFECTS, 110), (ENTRY, 50)];
@@ -25,7 +25,7 @@ const ENTRY: usize = 0;
 const MODULES: usize = 1;
 const CONFIG: usize = 2;
 const EFFECTS: usize = 3;
-/// Lines before the first part, and of each part beside its list: a blank one, its heading, a blank one.
+/// Lines before the first part, and of each part apart from its list: a blank one, its heading, a blank one.
 const HEAD_LINES: usize = 3;
 const PART_LINES: usize = 3;
 
@@ -55,8 +55,9 @@ pub fn page(map: &RepoMap) -> String {
     page_of(map, LINES_MAX)
 }
 
-/// Writes the longest page of which `fits` holds; where it holds of none, the lines of the shortest for
-/// which it does. A page of which it holds must hold of each that is shorter.
+/// Writes the longest page that satisfies `fits`. If none does, returns the lines of the longest beginning
+/// of the shortest page that does. `fits` must be monotone: if it accepts a page, it accepts every shorter
+/// one.
 pub fn page_that(map: &RepoMap, fits: &dyn Fn(&str) -> bool) -> String {
     let whole = page(map);
     if fits(&whole) {
@@ -75,7 +76,7 @@ pub fn page_that(map: &RepoMap, fits: &dyn Fn(&str) -> bool) -> String {
     text
 }
 
-/// Writes the page with lists for so many lines; headings stay, however few these are.
+/// Writes the page with at most `lines_max` lines of lists; headings are always written.
 fn page_of(map: &RepoMap, lines_max: usize) -> String {
     let mut parts = [
         Part { heading: "## Entrypoints", lines: entrypoints(&map.entrypoints), left_out: 0 },
@@ -91,7 +92,7 @@ fn page_of(map: &RepoMap, lines_max: usize) -> String {
         let over = (taken(&parts) + wanted).saturating_sub(lines_max);
         if over > 0 {
             let spare = parts[part].lines.len().saturating_sub(kept);
-            // One line says how many are missing.
+            // One line is needed for the number of missing entries.
             parts[part].left_out += shorten(&mut parts[part].lines, spare.min(over + 1));
         }
     }
@@ -113,15 +114,15 @@ fn page_of(map: &RepoMap, lines_max: usize) -> String {
     out
 }
 
-/// Lines that these parts take.
+/// Total lines of these parts.
 fn total(parts: &[Part]) -> usize {
     parts.iter().map(|p| PART_LINES + p.lines.len().max(1) + usize::from(p.left_out > 0)).sum()
 }
 
-/// Takes entries away, the deepest or last ones first, with headings that are left without any. Says how
-/// many entries went.
+/// Removes entries, the deepest or last ones first, with headings left without any. Returns the number of
+/// removed entries.
 fn shorten(lines: &mut Vec<Line>, n: usize) -> usize {
-    // Every group loses its last entries evenly, so that none vanishes: of the longest, the first does.
+    // Every group loses its last entries evenly, so that none vanishes; the longest group loses first.
     let mut kept: Vec<usize> = groups(lines).iter().map(ExactSizeIterator::len).collect();
     let mut longest: BinaryHeap<(usize, Reverse<usize>)> =
         kept.iter().copied().zip((0..).map(Reverse)).collect();
@@ -147,7 +148,7 @@ fn shorten(lines: &mut Vec<Line>, n: usize) -> usize {
     gone
 }
 
-/// Runs of entries: before the first heading, and behind each.
+/// Runs of entries: before the first heading, and after each.
 fn groups(lines: &[Line]) -> Vec<std::ops::Range<usize>> {
     let mut out = Vec::from([std::ops::Range::<usize>::default()]);
     for (i, line) in lines.iter().enumerate() {
@@ -165,8 +166,8 @@ fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// The same with what Markdown would take for more than text: a name of a repository is not a tag, a link or
-/// no code.
+/// Text on one line with the marks of Markdown escaped, so that a name of a repository is not a tag, a link
+/// or code.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in one_line(text).chars() {
@@ -178,7 +179,7 @@ fn plain(text: &str) -> String {
     out
 }
 
-/// A sentence of ours with names as code between single backticks.
+/// A sentence of this page with names as code between single backticks.
 fn with_code(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {
@@ -188,12 +189,12 @@ fn with_code(text: &str) -> String {
     parts.iter().enumerate().map(part).collect()
 }
 
-/// A text as code: its fence is longer than each run of backticks in it.
+/// A text as code: its fence is longer than every run of backticks in it.
 fn code(text: &str) -> String {
     let text = one_line(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
-    // Without a blank a backtick would be of the fence.
+    // Without a blank, a backtick would become part of the fence.
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
 }
@@ -212,7 +213,7 @@ fn entrypoints(all: &[Entrypoint]) -> Vec<Line> {
     by_kind(all, titles, |e| e.kind, |_, of_kind| of_kind.into_iter().map(line).collect())
 }
 
-/// The lines of the entries of each kind, under its title; nothing for a kind without any.
+/// The lines of the entries of each kind, under its title; none for a kind without entries.
 fn by_kind<T, K: Copy + PartialEq, const N: usize>(
     all: &[T],
     titles: [(K, &str); N],
@@ -247,12 +248,11 @@ fn modules(all: &[Module]) -> Vec<Line> {
         }
         entry(text)
     };
-    // The largest first where not all can be shown is decided by their size: folders deep in the tree
-    // are folded into the one above them.
+    // If there are too many modules, folders deep in the tree are folded into the one above them.
     folded(all).iter().map(line).collect()
 }
 
-/// Modules shown before deep ones are folded into the folder above.
+/// Limit on modules shown before deep ones are folded into the folder above.
 const MODULES_SHOWN: usize = 120;
 
 /// The modules, with those below a level folded into the one above until few enough are left.
@@ -385,7 +385,7 @@ fn tree(folders: &[Folder], room: usize) -> Vec<Line> {
     Vec::new()
 }
 
-/// The folders down to a level, with at most so many children of each.
+/// The folders down to a level, with at most `most` children of each.
 fn branches(folders: &[Folder], depth: usize, most: usize) -> Vec<Line> {
     let mut out = Vec::new();
     let mut children: BTreeMap<&str, usize> = BTreeMap::new();

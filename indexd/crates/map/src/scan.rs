@@ -1,11 +1,11 @@
-//! Small readings of source text: the name before a dot, the arguments of a call, string literals.
+//! Small parsers of source text: the name before a dot, the arguments of a call, string literals.
 
-/// Bytes of a call's arguments that are looked at.
+/// Bytes of a call's arguments that are read.
 const CALL_BYTES_MAX: usize = 2_000;
-/// Arguments of a call that are looked at.
+/// Arguments of a call that are read.
 const ARGUMENTS_MAX: usize = 8;
 
-/// Whether a byte may stand in an identifier.
+/// Returns true if a byte may be part of an identifier.
 pub fn is_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80
 }
@@ -17,8 +17,8 @@ pub fn word(text: &str, at: usize) -> &str {
     &rest[..end]
 }
 
-/// What stands before the identifier at `at`: the dotted names (`os.path` of `os.path.exists`), or
-/// `None` where it is a member of something else, as of a call.
+/// The qualifier of the identifier at `at`: the dotted names before it (`os.path` of `os.path.exists`, empty
+/// without any), or `None` where it is a member of something else, as of a call.
 pub fn qualifier(text: &str, at: usize) -> Option<&str> {
     let before = text.get(..at)?;
     let Some(chain) = before.strip_suffix('.') else { return Some("") };
@@ -27,7 +27,7 @@ pub fn qualifier(text: &str, at: usize) -> Option<&str> {
     (!chain.is_empty() && !chain.starts_with('.')).then_some(chain)
 }
 
-/// The arguments of the call of the identifier at `at`, as written; `None` where nothing is called.
+/// The arguments of the call of the identifier at `at`, as written; `None` if it is not called.
 pub fn arguments(text: &str, at: usize) -> Option<Vec<&str>> {
     let mut i = at + word(text, at).len();
     let bytes = text.as_bytes();
@@ -40,7 +40,7 @@ pub fn arguments(text: &str, at: usize) -> Option<Vec<&str>> {
     Some(parts(text, i + 1))
 }
 
-/// What is separated by commas from `from` on, up to the closing bracket.
+/// The parts separated by commas from `from` on, up to the closing bracket.
 pub fn parts(text: &str, from: usize) -> Vec<&str> {
     let bytes = text.as_bytes();
     let end = bytes.len().min(from + CALL_BYTES_MAX);
@@ -69,8 +69,8 @@ pub fn parts(text: &str, from: usize) -> Vec<&str> {
     out
 }
 
-/// The offset behind the string literal that begins at `at`, or behind its first line where it does
-/// not end on it.
+/// The offset after the string literal that begins at `at`, or after its first line if it does not end on
+/// it.
 fn string_end(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
     let quote = bytes[at];
@@ -102,21 +102,21 @@ pub fn literal(expression: &str) -> Option<&str> {
     is_plain.then_some(inner)
 }
 
-/// Whether a text can be the name of a setting: words with the marks that such names have.
+/// Returns true if a text can be the name of a setting: words with the marks that such names have.
 pub fn is_key(name: &str) -> bool {
     name.len() <= 100
         && name.bytes().any(|b| b.is_ascii_alphanumeric())
         && name.bytes().all(|b| is_word(b) || matches!(b, b'-' | b'.' | b'/' | b':'))
 }
 
-/// Whether a name is written in capitals, as settings and variables of the environment are.
+/// Returns true if a name is written in capitals, as settings and variables of the environment are.
 pub fn is_capitals(name: &str) -> bool {
     name.len() > 1
         && name.bytes().next().is_some_and(|b| b.is_ascii_uppercase())
         && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
 }
 
-/// Where a word occurs in a text as a whole word.
+/// Offsets at which a word occurs in a text as a whole word.
 pub fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     let bytes = text.as_bytes();
     text.match_indices(word).map(|(at, _)| at).filter(move |&at| {
@@ -125,8 +125,8 @@ pub fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 
     })
 }
 
-/// Whether what stands at `at` is behind the mark of a comment on its line. A mark inside a string
-/// counts, too: what it hides is one line of a map.
+/// Returns true if the text at `at` follows the mark of a comment on its line. A mark inside a string
+/// counts, too: this hides at most one line of a map.
 pub fn in_comment(text: &str, at: usize, mark: &str) -> bool {
     let mark = mark.trim_end();
     let start = text[..at].rfind('\n').map_or(0, |i| i + 1);

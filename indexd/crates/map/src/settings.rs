@@ -14,21 +14,21 @@ use indexd_model::path::dir_of;
 use indexd_model::{DefDoc, DefKind, EdgeKind, IndexView, Language};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Callers of one helper that are read.
+/// Limit on the callers of one helper that are read.
 const CALLERS_MAX: usize = 2_000;
-/// Helpers between a literal and the call that reads it.
+/// Levels of helpers between a literal and the call that reads it.
 const HELPERS_DEEP_MAX: usize = 2;
-/// Places kept of one key.
+/// Places kept for one key.
 const PLACES_MAX: usize = 50;
 
-/// What has been read so far.
+/// Settings read so far.
 #[derive(Default)]
 pub struct Reading {
-    /// By kind, key and what it belongs to.
+    /// By kind, key and owner.
     found: BTreeMap<(Kind, String, String), Entry>,
-    /// Functions that hand a parameter on as a key.
+    /// Functions that pass a parameter on as a key.
     helpers: Vec<(DefDoc, Kind, usize)>,
-    /// Where keys of settings modules are asked for.
+    /// Places that read keys of settings modules.
     asked: BTreeMap<String, BTreeSet<Place>>,
     /// Calls that fill a type from a file, by folder.
     decoded: BTreeMap<String, BTreeSet<Place>>,
@@ -71,8 +71,8 @@ impl Reading {
         }
     }
 
-    /// Takes an argument that names a key: a literal, a constant, or a parameter of the function around
-    /// it, which makes that function a helper.
+    /// Reads an argument that names a key: a literal, a constant, or a parameter of the function around it,
+    /// which makes that function a helper.
     fn argument(
         &mut self,
         view: &dyn IndexView,
@@ -122,7 +122,7 @@ impl Reading {
         }
     }
 
-    /// Everything found, by kind, then by key.
+    /// Returns everything found, sorted by kind, then by key.
     pub fn finish(mut self) -> Vec<Setting> {
         let asked = std::mem::take(&mut self.asked);
         let mut declared: BTreeSet<String> = BTreeSet::new();
@@ -151,13 +151,13 @@ impl Reading {
     }
 }
 
-/// Whether an expression is a name, perhaps behind the name of its package.
+/// Returns true if an expression is a name, perhaps qualified by its package.
 fn is_name(expression: &str) -> bool {
     expression.bytes().all(|b| scan::is_word(b) || b == b'.')
         && expression.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
 }
 
-/// Whether the function `def` has a parameter of this name.
+/// Returns true if the function `def` has a parameter of this name.
 fn has_parameter(view: &dyn IndexView, def: DefDoc, name: &str) -> bool {
     if !is_name(name) || def.some().is_none() {
         return false;

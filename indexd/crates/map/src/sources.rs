@@ -1,4 +1,4 @@
-//! The files of an index state with what every part of the map asks of them.
+//! The files of an index state, with the data that every part of the map needs.
 
 use indexd_model::{Facts, FileDoc, FileRoles, IndexView, Language};
 use std::sync::Arc;
@@ -29,20 +29,20 @@ impl Source {
         view.text(self.doc)
     }
 
-    /// The package or module that it says it belongs to.
+    /// The package or module that it declares.
     pub fn package(&self, view: &dyn IndexView) -> Option<String> {
         let interface = view.interface(self.doc);
         Some(Facts::outside(&interface).str(interface.package?).to_owned())
     }
 
-    /// Whether it is code that the repository itself wrote: no copy of another one, nothing generated.
+    /// Returns true for code that the repository itself wrote: not a copy of another one, not generated.
     pub fn is_own_code(&self) -> bool {
         self.language.is_code()
             && !self.roles.has(FileRoles::VENDORED)
             && !self.roles.has(FileRoles::GENERATED)
     }
 
-    /// Whether it is code of the product itself: no test, no example, no document.
+    /// Returns true for code of the product itself: no test, no example, no document.
     pub fn is_product_code(&self) -> bool {
         self.is_own_code()
             && !self.roles.has(FileRoles::TEST)

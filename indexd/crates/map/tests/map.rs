@@ -94,7 +94,7 @@ fn other_languages_are_read_as_written() {
     insta::assert_snapshot!("others", page(&of(&tree)));
 }
 
-/// Two readings of one tree are equal, and the order in which files are given counts for nothing.
+/// Two maps of one tree are equal, whatever the order in which files are added.
 #[test]
 fn the_same_tree_gives_the_same_bytes() {
     let mut turned = [GO, PYTHON].concat();
@@ -111,7 +111,7 @@ fn an_empty_repository_has_all_five_parts() {
     }
 }
 
-/// A repository of which every part alone would fill the page.
+/// A repository in which every part alone would fill the page.
 #[test]
 fn a_large_map_is_shortened_and_says_so() {
     let mut tree: Vec<(String, String)> = Vec::new();
@@ -135,7 +135,8 @@ fn a_large_map_is_shortened_and_says_so() {
     assert!(text.contains(" more\n"));
 }
 
-/// Shorter and shorter, each as long as it may be, and all five parts until nothing fits.
+/// Pages for smaller and smaller limits: each is as long as its limit allows, with all five parts until
+/// nothing fits.
 #[test]
 fn a_map_is_as_long_as_fits() {
     let tree: Vec<(String, String)> = (0..200)

@@ -1,4 +1,4 @@
-//! How large the signatures of a tree are, and how many files they let through:
+//! Prints the size of the signatures of a tree, and the number of files that they let through:
 //! `cargo run --release -p indexd-model --example grams -- TREE LITERAL...`
 
 use indexd_model::grams::{Need, signature};

@@ -11,13 +11,13 @@ pub trait Coded: Copy + Sized + 'static {
     /// The byte.
     fn code(self) -> u8;
 
-    /// The variant behind a byte.
+    /// The variant of a byte.
     fn from_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }
 }
 
-/// Declares an enum without data, and functions behind it that give a text for each variant: one, or two.
+/// Declares an enum without data, and functions that return one or two texts for each variant.
 #[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $name:ident {

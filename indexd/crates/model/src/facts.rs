@@ -1,10 +1,10 @@
-//! Facts: everything one file says by itself, a pure function of its path and bytes.
+//! Facts: everything that one file contains by itself, a pure function of its path and bytes.
 //!
-//! A [`FileFacts`] has two halves. The [`Interface`] is all that *other* files can observe while
-//! they are linked: definitions, imports, signatures, types of fields and variables, return
-//! expressions of unannotated functions. The body is the rest: the uses inside functions. Both
-//! share one index space: expressions, bindings, strings and lists of the interface come first, so
-//! `ExprId(7)` means the same with and without the body at hand. [`Facts`] reads either.
+//! A [`FileFacts`] has two halves. The [`Interface`] is all that *other* files can observe while they are
+//! linked: definitions, imports, signatures, types of fields and variables, return expressions of
+//! unannotated functions. The body is the rest: the uses inside functions. Both share one index space:
+//! expressions, bindings, strings and lists of the interface come first, so `ExprId(7)` means the same
+//! whether or not the body is loaded. [`Facts`] reads either.
 //!
 //! Expressions are kept as a small language-neutral tree ([`Node`]), because "what does `x.f` name"
 //! needs the type of `x`. The extractor resolves lexical scope: a [`Node::Name`] either carries the
@@ -35,7 +35,7 @@ handles! {
 /// All facts of one file.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct FileFacts {
-    /// What other files can observe.
+    /// Facts that other files can observe.
     pub interface: Interface,
     /// The uses inside functions, continuing the index spaces of the interface.
     pub body: Arena,
@@ -44,7 +44,7 @@ pub struct FileFacts {
 }
 
 coded! {
-    /// How reading a file went. Part of the file's leaf in the index signature.
+    /// The outcome of reading a file. Part of the file's leaf in the index signature.
     pub enum Outcome {
         /// Parsed without a syntax error, or a format that needs no parser.
         Parsed,
@@ -61,12 +61,12 @@ coded! {
     }
 }
 
-/// What other files can observe of a file.
+/// The facts of a file that other files can observe.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct Interface {
     /// Language of the file.
     pub language: Language,
-    /// How parsing went.
+    /// The outcome of parsing.
     pub outcome: Outcome,
     /// Roles by path and first lines.
     pub roles: FileRoles,
@@ -106,14 +106,14 @@ pub struct Arena {
 pub struct List {
     /// First element.
     pub start: u32,
-    /// How many.
+    /// Number of elements.
     pub len: u32,
 }
 
-/// A named entry of the interface: what a lookup under `key` observes.
+/// A named entry of the interface, observed by a lookup under `key`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct Entry {
-    /// The name under which it is found.
+    /// The key under which it is found.
     pub key: Key,
     /// The definition; [`DefIdx::NONE`] for the file itself.
     pub def: DefIdx,
@@ -163,12 +163,12 @@ coded! {
 }
 
 impl DefKind {
-    /// Whether instances or declarations have members.
+    /// Returns true if instances or declarations have members.
     pub fn is_type(self) -> bool {
         matches!(self, Self::Class | Self::Struct | Self::Interface | Self::Type | Self::Alias | Self::Enum)
     }
 
-    /// Whether it is a function, a method or a property.
+    /// Returns true for a function, a method, a property or a macro.
     pub fn is_callable(self) -> bool {
         matches!(self, Self::Function | Self::Method | Self::Property | Self::Macro)
     }
@@ -217,12 +217,12 @@ impl DefFlags {
     pub const CONTEXT_MANAGER: Self = Self(1 << 17);
     /// Dataclass, NamedTuple, TypedDict or attrs class: fields make the constructor.
     pub const RECORD: Self = Self(1 << 18);
-    /// Named by a text, as tests are by `describe 'a name' do`: no name in code leads to it.
+    /// Named by a text, as tests are by `describe 'a name' do`: cannot be found by a name in code.
     pub const TITLE: Self = Self(1 << 19);
-    /// Reached through a value alone: what extends a type from outside, a key of a table.
+    /// Reached only through a value: an extension of an outside type, a key of a table.
     pub const OF_VALUE: Self = Self(1 << 20);
 
-    /// Whether every mark of `other` is set.
+    /// Returns true if every mark of `other` is set.
     pub fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -253,13 +253,13 @@ pub struct Def {
     pub parent: DefIdx,
     /// Go methods: the name of the receiver's type.
     pub receiver: Option<StrId>,
-    /// Count of definitions of this file with the same descriptor before this one.
+    /// Number of definitions of this file with the same descriptor before this one.
     pub ordinal: u16,
     /// The name token.
     pub name_span: Span,
-    /// The whole definition with decorators and the doc comment that belongs to it.
+    /// The whole definition with its decorators and its doc comment.
     pub span: Span,
-    /// From the keyword or decorator to before the body: what a reader calls the signature.
+    /// The signature: from the keyword or decorator to the start of the body.
     pub head: Span,
     /// The doc comment or docstring; empty when there is none.
     pub doc: Span,
@@ -267,7 +267,7 @@ pub struct Def {
     pub ty: ExprId,
     /// Initial or assigned value; for several results, see `value_index`.
     pub value: ExprId,
-    /// Which result of `value` this definition gets (`a, b = f()`); 0 otherwise.
+    /// Index of the result of `value` that this definition gets (`a, b = f()`); 0 otherwise.
     pub value_index: u16,
     /// Parameters of a callable in order, receivers and `self` included.
     pub params: Vec<BindingId>,
@@ -289,15 +289,15 @@ pub struct Import {
     /// Module or package path as written (`os.path`, `net/http`); for relative Python imports
     /// without the dots. Empty for `from . import x`.
     pub module: StrId,
-    /// Python: number of leading dots. TypeScript and JavaScript: 1 for what is passed on. Includes,
-    /// `mod` of Rust and the like: 1 for a path from the folder of this file.
+    /// Python: number of leading dots. TypeScript and JavaScript: 1 for a re-export. Includes, `mod` of Rust
+    /// and the like: 1 for a path from the folder of this file.
     pub level: u16,
     /// `from module import name`: the name; `*` for a star import; `None` imports the module.
     pub name: Option<StrId>,
-    /// The name bound in this file (alias, or what the language binds); `None` for blank imports.
-    /// Go without an alias: `None` too, since the package clause of the target decides.
+    /// The name bound in this file (the alias, or the name that the language binds); `None` for blank
+    /// imports. Go without an alias: `None` too, since the package clause of the target decides.
     pub alias: Option<StrId>,
-    /// What form the import has.
+    /// The form of the import.
     pub kind: ImportKind,
     /// Byte offset of the token that names the imported thing (`name`, else the last component of
     /// the module; the path string in Go).
@@ -334,7 +334,7 @@ pub struct Binding {
     pub scope: DefIdx,
     /// Kind.
     pub kind: BindingKind,
-    /// Where its type comes from: a run of [`Arena::sources`].
+    /// The sources of its type: a run of [`Arena::sources`].
     pub sources: List,
 }
 
@@ -361,7 +361,7 @@ pub enum BindingKind {
     Def,
 }
 
-/// Where the type of a binding comes from. A binding may have several.
+/// A source of the type of a binding. A binding may have several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 #[expect(missing_docs, reason = "the variants document their fields")]
 pub enum Source {
@@ -371,7 +371,7 @@ pub enum Source {
     Assigned(ExprId),
     /// The `index`-th of several: results of a call, elements of a tuple.
     Unpacked { value: ExprId, index: u16 },
-    /// Iterating over the expression gives it. Go range: index 0 is the key, 1 the value.
+    /// An element of iterating over the expression. Go range: index 0 is the key, 1 the value.
     Element { of: ExprId, index: u16 },
     /// Unpacked element of iteration: `for a, b in pairs`.
     ElementUnpacked { of: ExprId, index: u16 },
@@ -410,7 +410,7 @@ impl Source {
 pub struct Chunk {
     /// Bytes of the file, whole lines, the doc comment included.
     pub span: Span,
-    /// The same in lines.
+    /// Its lines.
     pub lines: Lines,
     /// The definition it belongs to; `NONE` between definitions.
     pub def: DefIdx,
@@ -418,7 +418,7 @@ pub struct Chunk {
     pub kind: ChunkKind,
     /// Which part of its definition, from 0.
     pub part: u16,
-    /// Of how many parts.
+    /// Number of parts.
     pub n_parts: u16,
 }
 
@@ -439,7 +439,7 @@ coded! {
         Lines,
         /// Text between definitions that only imports: imports, lists of exported names, comments.
         Imports,
-        /// Text between definitions that only says something: a licence, the doc of a module.
+        /// Text between definitions that is only prose: a licence, the doc of a module.
         Comment,
         /// A function or method whose body does nothing: abstract, an overload, a placeholder.
         Stub,
@@ -447,12 +447,12 @@ coded! {
 }
 
 impl ChunkKind {
-    /// Whether such a chunk belongs to a definition of code.
+    /// Returns true if such a chunk belongs to a definition of code.
     pub fn is_definition(self) -> bool {
         matches!(self, Self::Definition | Self::Type | Self::Stub)
     }
 
-    /// Whether such a chunk stands between definitions.
+    /// Returns true if such a chunk is between definitions.
     pub fn is_between(self) -> bool {
         matches!(self, Self::Between | Self::Imports | Self::Comment)
     }
@@ -478,7 +478,7 @@ impl<'a> Facts<'a> {
         Self::both(&facts.interface, &facts.body)
     }
 
-    /// Reads everything, of two that belong together.
+    /// Reads everything, of an interface and a body of one file.
     pub fn both(interface: &'a Interface, body: &'a Arena) -> Self {
         Self { interface, body: Some(body) }
     }
@@ -502,7 +502,7 @@ impl<'a> Facts<'a> {
         self.at(id.index(), |a| &a.exprs).copied().unwrap_or(OPAQUE)
     }
 
-    /// The elements of a list; a list lies wholly in one arena.
+    /// The elements of a list; a list is entirely in one arena.
     pub fn list(&self, list: List) -> &'a [ExprId] {
         Self::run(&self.interface.arena.lists, self.body.map(|b| &b.lists[..]), list)
     }
@@ -528,18 +528,18 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// How many expressions are at hand.
+    /// Number of expressions in the loaded arenas.
     pub fn n_exprs(&self) -> usize {
         self.interface.arena.exprs.len() + self.body.map_or(0, |b| b.exprs.len())
     }
 
-    /// How many bindings are at hand.
+    /// Number of bindings in the loaded arenas.
     pub fn n_bindings(&self) -> usize {
         self.interface.arena.bindings.len() + self.body.map_or(0, |b| b.bindings.len())
     }
 
-    /// Where the names of parameters and local variables stand, their uses and themselves, as offsets,
-    /// ascending; functions within functions and names bound by imports are not among them.
+    /// Offsets of the names of parameters and local variables, in their uses and their declarations,
+    /// ascending. Functions within functions and names bound by imports are not included.
     pub fn locals(&self) -> Vec<u32> {
         let is_local = |b: &Binding| !matches!(b.kind, BindingKind::Import | BindingKind::Def);
         let bound = (0..self.n_bindings() as u32).filter_map(|i| self.binding(BindingId(i)));

@@ -1,10 +1,10 @@
-//! Grams: which runs of three letters a text holds, in a few bits each, so that a search by text reads
-//! only files that may hold what it looks for.
+//! Grams: the runs of three letters that a text holds, in a few bits each, so that a search by text reads
+//! only files that may match.
 //!
 //! The [`signature`] of a text is a set of bits, one for each of its *grams*: three bytes in a row within a
 //! line, and words of one or two letters with their ends. Capitals count as small letters, so one signature
-//! serves searches with and without regard to case. A bit may be set for another gram as well: a signature
-//! never misses a text, and lets some through that hold nothing.
+//! serves searches with and without regard to case. Several grams may share a bit: a signature never misses
+//! a text, and lets some through that do not match.
 
 use std::cell::RefCell;
 
@@ -13,7 +13,7 @@ const CODE_BITS: u32 = 7;
 /// Bits for each gram of a signature. With four, 22 % of all bits are set, and signatures are 6 to 7 % of
 /// the text. With three it is 28 and 5 %, and searches for three letters read a third more.
 const BITS_EACH: usize = 4;
-/// The code that stands before the letters of a short word; no byte has it.
+/// The code before the letters of a short word; no byte has it.
 const SHORT_WORD: u32 = 127;
 
 /// The code of each byte: 0 for the line end, one for each character of ASCII that is not a capital, one for
@@ -37,7 +37,7 @@ const CODES: [u8; 256] = {
 };
 
 thread_local! {
-    /// A bit for each gram that was met; all zero between two signatures.
+    /// A bit for each gram met; all zero between two signatures.
     static SEEN: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -58,21 +58,21 @@ impl Gram {
     }
 }
 
-/// What a text must hold to be worth reading.
+/// The condition that a text must meet to be worth reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Nothing in particular.
+    /// No condition.
     Nothing,
     /// A gram.
     Gram(Gram),
-    /// Each of these.
+    /// All of these.
     All(Vec<Need>),
-    /// One of these at least.
+    /// At least one of these.
     Any(Vec<Need>),
 }
 
 impl Need {
-    /// That of a text which holds `literal`, in any case; nothing for fewer than three bytes.
+    /// The need of a text that holds `literal`, in any case; [`Need::Nothing`] for fewer than three bytes.
     pub fn of_literal(literal: &str) -> Self {
         let mut grams = Vec::new();
         each_gram(literal, |gram, is_word| {
@@ -85,12 +85,12 @@ impl Need {
         if grams.is_empty() { Self::Nothing } else { Self::All(grams.into_iter().map(Self::Gram).collect()) }
     }
 
-    /// That of a text which holds `word` as a word of its own, in any case.
+    /// The need of a text that holds `word` as a whole word, in any case.
     pub fn of_word(word: &str) -> Self {
         Gram::of_short_word(word).map_or_else(|| Self::of_literal(word), Self::Gram)
     }
 
-    /// Whether the text with this signature may hold it.
+    /// Returns true if the text with this signature may meet it.
     pub fn is_met_by(&self, signature: &[u8]) -> bool {
         match self {
             Self::Nothing => true,
@@ -133,7 +133,7 @@ fn is_word_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_'
 }
 
-/// Calls `f` with each gram of `text`, and whether it is one of a short word.
+/// Calls `f` with each gram of `text`, and true for a gram of a short word.
 fn each_gram(text: &str, mut f: impl FnMut(Gram, bool)) {
     let mut grams = Grams::default();
     let mut bytes = text.as_bytes();
@@ -141,8 +141,8 @@ fn each_gram(text: &str, mut f: impl FnMut(Gram, bool)) {
         bytes = rest;
         let mut b = first;
         if b >= 0x80 {
-            // The two letters outside ASCII whose other case is in it: a search without regard to case
-            // for `s` or `k` finds them.
+            // The two letters outside ASCII whose other case is ASCII: a search without regard to case for
+            // `s` or `k` must find them.
             match (first, rest) {
                 (0xc5, [0xbf, rest @ ..]) => (b, bytes) = (b's', rest),
                 (0xe2, [0x84, 0xaa, rest @ ..]) => (b, bytes) = (b'k', rest),
@@ -154,7 +154,7 @@ fn each_gram(text: &str, mut f: impl FnMut(Gram, bool)) {
     grams.word_ends(&mut f);
 }
 
-/// The last bytes of a text that is read.
+/// The last bytes read of a text.
 #[derive(Default)]
 struct Grams {
     /// The codes of the last three bytes of the line.

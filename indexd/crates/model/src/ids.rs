@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// Declares numbers that stand for things.
+/// Declares numbers that identify things.
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident,)*) => {$(
         $(#[$doc])*

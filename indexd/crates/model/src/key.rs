@@ -3,7 +3,7 @@
 //! A file *provides* entries ([`crate::Entry`]); linking another file *looks up* keys. When the
 //! digest behind a provided key changes, appears or disappears, exactly the files that looked up
 //! that key are linked again. Keys are hashes, so a collision can only cause needless relinking or
-//! one more candidate file; whoever reads through a key checks the name it found.
+//! one more candidate file; a reader by key must check the name it found.
 
 /// 64-bit hash (XXH3) of a kind, a scope and a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, bitcode::Encode, bitcode::Decode)]

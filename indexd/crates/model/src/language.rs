@@ -3,7 +3,7 @@
 use crate::coded::coded;
 
 coded! {
-    /// What a file is written in. The discriminants are part of stored facts.
+    /// The language or format of a file. The discriminants are part of stored facts.
     pub enum Language {
         /// Go source.
         Go = "go" / "Go",
@@ -73,12 +73,12 @@ coded! {
 
     /// The LSP language identifier, also the fence hint.
     pub fn id;
-    /// The name in `scip.proto`, `enum Language`; empty for what it does not list.
+    /// The name in `scip.proto`, `enum Language`; empty for a language that is not listed there.
     pub fn scip_name;
 }
 
 impl Language {
-    /// What starts a comment up to the end of the line, with a blank; empty where there is none.
+    /// The start of a comment up to the end of the line, with a blank; empty where there is none.
     pub fn line_comment(self) -> &'static str {
         match self {
             Self::Markdown | Self::Json | Self::Text | Self::Vue | Self::Svelte | Self::Html => "",
@@ -89,13 +89,13 @@ impl Language {
         }
     }
 
-    /// Whether its definitions are those of a program.
+    /// Returns true if its definitions are those of a program.
     pub fn is_code(self) -> bool {
         use Language::{GoMod, GoWork, Ini, Json, Make, Markdown, Text, Toml, Yaml};
         !matches!(self, GoMod | GoWork | Ini | Json | Make | Markdown | Text | Toml | Yaml)
     }
 
-    /// How the uses of names in it are resolved.
+    /// The method by which the uses of names in it are resolved.
     pub fn linking(self) -> Linking {
         match self {
             Self::Go | Self::Python | Self::TypeScript | Self::Tsx | Self::JavaScript => Linking::Types,
@@ -107,7 +107,7 @@ impl Language {
     }
 }
 
-/// How far the uses of names are followed.
+/// Methods of resolving the uses of names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Linking {
     /// Not at all: definitions alone.
@@ -118,15 +118,15 @@ pub enum Linking {
     Types,
 }
 
-/// What a path (and the first lines) say about a file's part in the repository. A set of bits.
+/// The part of a file in the repository, according to its path and first lines. A set of bits.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, bitcode::Encode, bitcode::Decode,
 )]
 pub struct FileRoles(pub u16);
 
-/// Begins what stands in place of a secret in the text of a file with [`FileRoles::REDACTED`]:
-/// `[REDACTED:rule]`, or `[REDACTED]` where that is too long, filled up with `*` to the length of the
-/// secret. A secret, or a line of one, that is shorter than both is `*` alone.
+/// The start of the text that replaces a secret in a file with [`FileRoles::REDACTED`]: `[REDACTED:rule]`,
+/// or `[REDACTED]` where that is too long, padded with `*` to the length of the secret. A secret, or a line
+/// of one, that is shorter than both is `*` alone.
 pub const REDACTION_MARK: &str = "[REDACTED";
 
 impl FileRoles {
@@ -146,12 +146,12 @@ impl FileRoles {
     pub const SENSITIVE: Self = Self(64);
     /// An example or a demo.
     pub const EXAMPLE: Self = Self(128);
-    /// Its text is stored without the secrets that stood in it; see [`REDACTION_MARK`].
+    /// Its text is stored with its secrets replaced; see [`REDACTION_MARK`].
     pub const REDACTED: Self = Self(256);
     /// Its bytes are not those of its text: another encoding than UTF-8, or damaged.
     pub const RECODED: Self = Self(512);
 
-    /// Whether every role of `other` is set.
+    /// Returns true if every role of `other` is set.
     pub fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }

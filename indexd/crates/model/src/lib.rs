@@ -1,8 +1,8 @@
 //! The vocabulary of the index: identities, places, facts of one file, edges between files, limits,
 //! and the read traits that `resolve` and `pack` see instead of a store.
 //!
-//! This crate does no IO and knows no storage format. Start with [`facts`] (what one file says by
-//! itself), then [`links`] (what linking adds), then [`view`] (how both are read back).
+//! This crate does no IO and knows no storage format. Start with [`facts`] (the content of one file by
+//! itself), then [`links`] (the results of linking), then [`view`] (the read access to both).
 
 pub mod coded;
 pub mod facts;

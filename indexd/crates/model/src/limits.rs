@@ -1,11 +1,11 @@
-//! Hard limits: name, unit, value, reason. No request and no configuration can pass them.
+//! Hard limits: name, unit, value, reason. No request and no configuration can exceed them.
 
 /// Bytes. Larger files are listed but have no chunks: a file is held in memory while it is indexed, its text
 /// as well, and by each thread of a build.
 pub const FILE_BYTES_LISTED_MAX: u64 = 32 << 20;
 /// Bytes. Larger files are chunked by lines and not parsed, so that one file cannot hold a core for
 /// long (a MiB of Go takes 0.1 s from bytes to links). Generated sources of 1 to 4 MiB, as
-/// of service interfaces and instruction tables, are what much of their repository calls.
+/// of service interfaces and instruction tables, are called by much of their repository.
 pub const FILE_BYTES_PARSED_MAX: u64 = 4 << 20;
 /// Bytes. A file with a longer line is minified: not parsed, and the line is cut in pieces.
 pub const LINE_BYTES_MAX: usize = 20_000;
@@ -14,16 +14,17 @@ pub const PARSE_DEPTH_MAX: usize = 400;
 /// Calls of the parser's progress callback before a parse is given up (10,000 to 17,000 per MB of
 /// ordinary source, about 20 us each; a deterministic stand-in for a time limit).
 pub const PARSE_CALLBACKS_MAX: u64 = 200_000;
-/// The same for a small file in a language that is known by its definitions.
+/// The part of such a limit that does not depend on the size, for a language that is known by its
+/// definitions.
 pub const PARSE_CALLBACKS_MIN: u64 = 20_000;
-/// What each KiB of such a file adds to that: at most 2 s a MB, whatever its grammar makes of it.
+/// Calls that each KiB of such a file adds to that: at most 2 s a MB, whatever its grammar does.
 pub const PARSE_CALLBACKS_PER_KIB: u64 = 80;
-/// Bytes that a parser is given at a time. What a grammar's own scanner does between two calls of the
-/// progress callback is bounded by how often it reads on.
+/// Bytes that a parser receives at a time. The work of a grammar's own scanner between two calls of the
+/// progress callback is bounded by the number of its reads.
 pub const PARSE_READ_BYTES: usize = 4 << 10;
-/// Reads before a parse is given up: 160 MB gone over, half a second.
+/// Reads before a parse is given up: 160 MB read, half a second.
 pub const PARSE_READS_MIN: u64 = 40_000;
-/// What each KiB of a file adds to that; the whole file 100 times.
+/// Reads that each KiB of a file adds to that; the whole file 100 times.
 pub const PARSE_READS_PER_KIB: u64 = 25;
 /// Definitions kept of one file; a generated table must not fill the index.
 pub const DEFS_PER_FILE_MAX: usize = 20_000;
@@ -31,10 +32,10 @@ pub const DEFS_PER_FILE_MAX: usize = 20_000;
 pub const CHUNK_BYTES_MAX: usize = 6_000;
 /// Bytes. Text between definitions is joined up to this.
 pub const CHUNK_BYTES_MIN: usize = 300;
-/// Bytes of a term; longer words are cut out of the vocabulary.
+/// Bytes of a term; longer words are not in the vocabulary.
 pub const TERM_BYTES_MAX: usize = 64;
 
-/// Hops of expansion (REQ-21).
+/// Hops of expansion.
 pub const HOPS_MAX: u32 = 4;
 /// Items of a pack.
 pub const ITEMS_MAX: u32 = 250;
@@ -54,10 +55,10 @@ pub const EXPANSION_EDGES_PER_NODE_MAX: u32 = 1_000;
 pub const EXPANSION_EDGES_MAX: u32 = 100_000;
 /// Definitions reached for one pack.
 pub const EXPANSION_RECORDS_MAX: u32 = 10_000;
-/// Items that a request may say the reader has.
+/// Items that a request may list as seen.
 pub const SEEN_MAX: usize = 2_000;
 
-/// Entries of `expect` in a request: more guesses than a caller has.
+/// Entries of `expect` in a request: more guesses than a caller is likely to have.
 pub const EXPECT_MAX: usize = 64;
 
 /// Bytes of one entry of `expect`: a sentence.
@@ -70,10 +71,10 @@ pub const QUERY_BYTES_MAX: usize = 256 << 10;
 
 /// Bytes of a template for the text of a pack: some hundred lines.
 pub const TEMPLATE_BYTES_MAX: usize = 64 << 10;
-/// Steps of a template for one text, so that none holds a core for long (about 50 ns each).
+/// Steps of a template for one text, so that none occupies a core for long (about 50 ns each).
 pub const TEMPLATE_STEPS_MAX: u64 = 5_000_000;
 
-/// Bytes of a patch: that of a release, as a rule; what is not shown of it costs time only.
+/// Bytes of a patch: large enough for that of most releases; the parts that are not shown cost time only.
 pub const PATCH_BYTES_MAX: usize = 4 << 20;
 
 /// Bytes of a SCIP index to import; it is held in memory while it is read.

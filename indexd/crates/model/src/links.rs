@@ -1,4 +1,4 @@
-//! Links: what resolving the uses of one file gives.
+//! Links: the result of resolving the uses of one file.
 
 use crate::coded::coded;
 use crate::facts::{DefIdx, Role, StrId};
@@ -23,9 +23,9 @@ coded! {
         Inherit = "inherit",
         /// The source type or method satisfies or overrides the target interface or method.
         Implement = "implement",
-        /// A value flows from target to source, which reads a variable or uses what a call returns. Links
-        /// start in the file that is linked, so what comes out of another file needs a kind of its own;
-        /// a view shows it as [`EdgeKind::Dataflow`], turned round, and has no edges of this kind.
+        /// A value flows from target to source, which reads a variable or uses the result of a call. Links
+        /// start in the file that is linked, so dataflow out of another file needs a kind of its own. A view
+        /// shows it as [`EdgeKind::Dataflow`], reversed, and has no edges of this kind.
         DataflowIn = "dataflow-in",
     }
 
@@ -69,8 +69,8 @@ coded! {
         Inferred = "inferred",
         /// The type satisfies the interface by its method set, or the method overrides another.
         Implements = "implements",
-        /// One of several implementations of the called interface method or overriding methods, or what
-        /// stands for the definition in another build.
+        /// One of several implementations of the called interface method or overriding methods, or the
+        /// counterpart of the definition in another build.
         Dispatch = "dispatch",
         /// The only definition of that name in the repository that fits.
         UniqueName = "unique-name",
@@ -115,13 +115,13 @@ pub struct Link {
     /// The innermost named function, method or type of this file around the use; `NONE` at file
     /// level.
     pub source: DefIdx,
-    /// What the use names.
+    /// The definition that the use names.
     pub target: DefRef,
     /// Byte offset of the identifier token (or of the start of the span) in this file.
     pub at: u32,
     /// Length of that token in bytes; 0 when there is no token.
     pub len: u16,
-    /// What the place does.
+    /// Role of the identifier at this place.
     pub role: Role,
     /// The rule that fired.
     pub rule: Rule,
@@ -130,13 +130,13 @@ pub struct Link {
 }
 
 impl Link {
-    /// The kind of evidence this occurrence is.
+    /// The kind of evidence of this occurrence.
     pub fn evidence(&self) -> EvidenceKind {
         evidence_kind(self.kind, self.role, self.rule)
     }
 }
 
-/// The kind of evidence an occurrence of `kind` with `role` by `rule` is.
+/// The kind of evidence of an occurrence of `kind` with `role` by `rule`.
 pub fn evidence_kind(kind: EdgeKind, role: Role, rule: Rule) -> EvidenceKind {
     match (kind, role, rule) {
         (_, _, Rule::Tooling) => EvidenceKind::Tooling,
@@ -148,7 +148,7 @@ pub fn evidence_kind(kind: EdgeKind, role: Role, rule: Rule) -> EvidenceKind {
 }
 
 coded! {
-    /// Why a use has no edge.
+    /// Reasons for which a use has no edge.
     pub enum UnresolvedReason {
         /// It names something outside the repository: a dependency or the standard library.
         External = "external",
@@ -156,11 +156,11 @@ coded! {
         Builtin = "builtin",
         /// The type of the receiver is not known.
         UnknownReceiver = "unknown-receiver",
-        /// The name was looked for and not found.
+        /// The name was looked up and not found.
         NotFound = "not-found",
         /// Dynamic access (`getattr`, module `__getattr__`).
         Dynamic = "dynamic",
-        /// It stands in source that was not understood: a syntax error, or nesting beyond the limit.
+        /// It is in source that was not understood: a syntax error, or nesting beyond the limit.
         NotUnderstood = "not-understood",
     }
 
@@ -177,9 +177,9 @@ pub struct Unresolved {
     pub name: StrId,
     /// Byte offset of the token.
     pub at: u32,
-    /// What the place does.
+    /// Role of the identifier at this place.
     pub role: Role,
-    /// Why.
+    /// The reason.
     pub reason: UnresolvedReason,
 }
 

@@ -1,5 +1,5 @@
-//! Views in memory: of facts, filled while the first build parses and used to link it, and of a whole index, for
-//! what is made once and never changed.
+//! Views in memory: of facts, filled while the first build parses and used to link it, and of a whole index
+//! that is made once and never changed.
 
 use crate::facts::{DefIdx, Interface};
 use crate::ids::{ChunkDoc, DefDoc, FileDoc};
@@ -42,7 +42,7 @@ impl MemoryFacts {
         Self { paths, interfaces, providers: pairs.into_iter().map(|p| p.1).collect(), runs }
     }
 
-    /// How many files there are; handles run from 0 to below this.
+    /// Number of files; handles run from 0 to below this.
     pub fn n_files(&self) -> u32 {
         self.paths.len() as u32
     }
@@ -78,9 +78,9 @@ pub struct Rows {
     pub texts: Vec<Arc<str>>,
     /// The files, in path order.
     pub files: Vec<FileRecord>,
-    /// What commits say about each file.
+    /// Facts of past commits about each file.
     pub history: Vec<FileHistory>,
-    /// Which lines of each file the newest commits changed.
+    /// Lines of each file that the newest commits changed.
     pub touched: Vec<Vec<Touched>>,
     /// The definitions, file by file.
     pub defs: Vec<DefRecord>,
@@ -111,21 +111,21 @@ pub struct Rows {
 pub struct Edges {
     from: FxHashMap<DefDoc, Vec<Edge>>,
     to: FxHashMap<DefDoc, Vec<Edge>>,
-    /// Dataflow that its receivers tell of, by where it comes from.
+    /// Dataflow recorded by its receivers, by its source.
     flows: FxHashMap<DefDoc, Vec<Edge>>,
     /// Unresolved uses by file.
     pub unresolved: FxHashMap<FileDoc, Vec<UnresolvedRecord>>,
 }
 
 impl Edges {
-    /// Adds an edge to both of its ends.
+    /// Adds an edge under both of its ends.
     pub fn add(&mut self, edge: Edge) {
         let out = if edge.is_turned { &mut self.flows } else { &mut self.from };
         out.entry(edge.source).or_default().push(edge.clone());
         self.to.entry(edge.target).or_default().push(edge);
     }
 
-    /// Brings edges into the order of a view, once all are there.
+    /// Sorts edges into the order of a view, once all are added.
     pub fn sort(&mut self) {
         for edges in self.from.values_mut().chain(self.flows.values_mut()) {
             edges.sort_by_key(|e| (e.kind, e.target));
@@ -136,7 +136,7 @@ impl Edges {
     }
 }
 
-/// An index in memory: all that is needed of one to be a view.
+/// An index in memory: the parts from which a view is made.
 pub trait InMemory {
     /// All but the edges.
     fn rows(&self) -> &Rows;
@@ -144,7 +144,7 @@ pub trait InMemory {
     /// The edges, sorted.
     fn edges(&self) -> &Edges;
 
-    /// As [`IndexView::locals`]; none where no bodies are kept.
+    /// As [`IndexView::locals`]; empty where no bodies are kept.
     fn locals_in(&self, _file: FileDoc) -> Vec<u32> {
         Vec::new()
     }

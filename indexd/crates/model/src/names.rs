@@ -77,8 +77,8 @@ pub fn chain(facts: &Facts, def: DefIdx) -> Vec<DefIdx> {
     out
 }
 
-/// What calls a definition without naming it, in words that go behind "called by": what makes a value calls a
-/// constructor, and the language itself what [`called_by_language`] tells of.
+/// The callers of a definition that do not name it, in words for use after "called by": a constructor is
+/// called where a value of its type is made; for calls by the language itself see [`called_by_language`].
 pub fn called_by(facts: &Facts, def: DefIdx) -> Option<&'static str> {
     use Language::{CSharp, Cpp, Java, JavaScript, Kotlin, Php, Python, Ruby, Swift, Tsx, TypeScript};
     let (it, name, language) = (facts.def(def), facts.def_name(def), facts.interface.language);
@@ -99,9 +99,9 @@ pub fn called_by(facts: &Facts, def: DefIdx) -> Option<&'static str> {
     }
 }
 
-/// What calls a function of this name without naming it, in words that go behind "called by"; `None` where
-/// whoever calls it names it. Such calls have no edge: "no callers" would be wrong. The name decides, as a
-/// reader would.
+/// The callers of a function of this name that do not name it, in words for use after "called by"; `None`
+/// where every caller names it. Such calls have no edge, so "no callers" would be wrong. The decision is by
+/// name, as a reader would make it.
 pub fn called_by_language(language: Language, kind: DefKind, name: &str) -> Option<&'static str> {
     let is_member = matches!(kind, DefKind::Method | DefKind::Property);
     let is_sign = |c: char| !c.is_alphanumeric() && !"_$@\"'~".contains(c);
@@ -121,8 +121,8 @@ const LANGUAGE: &str = "the language";
 const END: &str = "the end of a value";
 const OF_VALUES: &str = "toString equals hashCode finalize compareTo close iterator clone";
 
-/// By language and whether only members are meant: names, `a*` for those that begin so and `*` for signs, and
-/// what calls them. The first row that fits counts.
+/// The callers by language, and whether only members are meant. Each row has names (`a*` for a prefix and
+/// `*` for signs) and their callers. The first row that fits counts.
 #[rustfmt::skip]
 const CALLED: [(Language, bool, &str, &str); 29] = [
     (Language::Python, true, "__init__ __new__", ""),

@@ -8,7 +8,7 @@ use std::ops::Deref;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepoPath(Box<str>);
 
-/// Why a string is no [`RepoPath`].
+/// The error for a string that is not a [`RepoPath`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a path inside the workspace: {0:?}")]
 pub struct InvalidPath(pub String);
@@ -22,7 +22,7 @@ impl RepoPath {
         if Self::is_valid(path) { Ok(Self(path.into())) } else { Err(InvalidPath(path.to_owned())) }
     }
 
-    /// Whether a string is such a path.
+    /// Returns true if a string is such a path.
     pub fn is_valid(path: &str) -> bool {
         !path.contains('\0') && path.split('/').all(|c| !matches!(c, "" | "." | ".."))
     }
@@ -135,7 +135,7 @@ impl fmt::Debug for RepoPath {
     }
 }
 
-/// How many folders two paths begin with together.
+/// Number of leading folders that two paths share.
 pub fn n_common(a: &str, b: &str) -> usize {
     dir_of(a).split('/').zip(dir_of(b).split('/')).take_while(|(a, b)| a == b && !a.is_empty()).count()
 }

@@ -1,7 +1,7 @@
-//! What a path says about a file: its language and its part in the repository.
+//! Conventions of paths: the language of a file and its part in the repository.
 //!
-//! The rules are conventions that a stranger to the repository would expect. They read the path inside the
-//! workspace only, so moving a checkout changes nothing.
+//! The rules are conventions that someone new to the repository would expect. They read only the path inside
+//! the workspace, so moving a checkout changes nothing.
 
 use crate::lists::holds;
 use crate::path::{extension_of, file_name_of, stem_of};
@@ -55,7 +55,7 @@ pub fn language(path: &str) -> Language {
     }
 }
 
-/// The roles that the path alone gives.
+/// The roles according to the path alone.
 pub fn path_roles(path: &str, language: Language) -> FileRoles {
     let name = file_name_of(path);
     let mut roles = FileRoles::default();
@@ -181,8 +181,8 @@ fn is_example(path: &str, name: &str, language: Language) -> bool {
     in_folder || (language == Language::Go && name.starts_with("example_") && name.ends_with("_test.go"))
 }
 
-/// Whether a path lies in a folder of test data that is not around `from`: nothing outside such a folder
-/// imports what is in it by a name alone.
+/// Returns true if a path is in a folder of test data that does not contain `from`: nothing outside such a
+/// folder imports a file in it by a name alone.
 pub fn is_foreign_data(path: &str, from: &str) -> bool {
     const DATA: &str = "fixture fixtures __fixtures__ testdata test-data test_data testfixtures test-fixtures \
         test_fixtures";
@@ -204,7 +204,7 @@ pub fn is_foreign_data(path: &str, from: &str) -> bool {
     false
 }
 
-/// Whether a path lies in a folder of tests, examples or documents that is not around `from`.
+/// Returns true if a path is in a folder of tests, examples or documents that does not contain `from`.
 pub fn is_aside(path: &str, from: &str) -> bool {
     let (mut start, mut is_aside) = (0, false);
     for folder in folders(path) {
@@ -223,7 +223,7 @@ pub fn is_aside(path: &str, from: &str) -> bool {
     is_aside
 }
 
-/// Whether a file is a secret by its name: never read into chunks, only listed.
+/// Returns true if a file is a secret by its name: never read into chunks, only listed.
 pub fn is_sensitive_name(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let name = file_name_of(&lower);
@@ -246,7 +246,7 @@ pub fn is_sensitive_name(path: &str) -> bool {
         || PATHS.iter().any(|tail| at_end(tail))
 }
 
-/// Whether a file is a secret by its name whatever it holds, so that it need not be read.
+/// Returns true if a file is a secret by its name whatever its content, so that it need not be read.
 pub fn is_sensitive_unread(path: &str) -> bool {
     is_sensitive_name(path) && !extension_of(path).eq_ignore_ascii_case("pem")
 }

@@ -23,17 +23,17 @@ impl Span {
         self.end - self.start
     }
 
-    /// Whether the span holds no byte.
+    /// Returns true if the span holds no byte.
     pub fn is_empty(self) -> bool {
         self.start >= self.end
     }
 
-    /// Whether `offset` lies inside.
+    /// Returns true if `offset` is inside.
     pub fn holds(self, offset: u32) -> bool {
         self.start <= offset && offset < self.end
     }
 
-    /// Whether `other` lies inside or is equal.
+    /// Returns true if `other` is inside or equal.
     pub fn contains(self, other: Span) -> bool {
         self.start <= other.start && other.end <= self.end
     }
@@ -56,19 +56,19 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// How many lines.
+    /// Number of lines.
     pub fn count(self) -> u32 {
         self.end + 1 - self.start
     }
 
-    /// Whether `other` lies inside or is equal.
+    /// Returns true if `other` is inside or equal.
     pub fn contains(self, other: Lines) -> bool {
         self.start <= other.start && other.end <= self.end
     }
 }
 
-/// Where each line of a text starts. Lines end with LF, CRLF or a lone CR; the last line counts
-/// without one, and text that ends in a line end has no empty line after it.
+/// The start of each line of a text. Lines end with LF, CRLF or a lone CR; the last line counts without one,
+/// and text that ends in a line end has no empty line after it.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     starts: Vec<u32>,
@@ -92,7 +92,7 @@ impl LineIndex {
         Self { starts, len: bytes.len() as u32 }
     }
 
-    /// The index of a text of `len` bytes whose lines start at `starts`, as [`Self::starts`] gave them.
+    /// The index of a text of `len` bytes whose lines start at `starts`, as returned by [`Self::starts`].
     pub fn of_starts(starts: Vec<u32>, len: u32) -> Self {
         Self { starts, len }
     }
@@ -102,12 +102,12 @@ impl LineIndex {
         &self.starts
     }
 
-    /// How many lines the text has; an empty text has one.
+    /// Number of lines of the text; an empty text has one.
     pub fn count(&self) -> u32 {
         self.starts.len() as u32
     }
 
-    /// How many lines of the text hold something: [`Self::count`], and 0 for an empty text.
+    /// Number of lines of the text: [`Self::count`], but 0 for an empty text.
     pub fn n_lines(&self) -> u32 {
         if self.len == 0 { 0 } else { self.count() }
     }
@@ -142,10 +142,10 @@ impl LineIndex {
 
 /// Length of `text` in UTF-16 code units.
 pub fn utf16_len(text: &str) -> u32 {
-    // One unit for each character, which its first byte stands for, and one more for those that take
-    // four bytes; counted without decoding.
+    // One unit for each character, counted at its first byte, and one more for those that take four bytes;
+    // nothing is decoded.
     let units = |b: &u8| u8::from(b & 0xc0 != 0x80) + u8::from(*b >= 0xf0);
-    // So many that a byte holds their sum: it is added up in wide registers.
+    // The sum of 127 bytes fits into a byte: it is added up in wide registers.
     text.as_bytes().chunks(127).map(|part| u32::from(part.iter().map(units).sum::<u8>())).sum()
 }
 

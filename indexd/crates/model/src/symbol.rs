@@ -8,8 +8,9 @@
 //! - Python: manager `pip`, the nearest project name, the dotted module as one namespace;
 //! - other languages and formats: manager and package `.`, the components of the path as namespaces.
 //!
-//! Several definitions of one symbol (build variants, overloads in Python, a stub beside its module,
-//! parts of a class) share an id; overloads of other languages are numbered, `f(+1).` the second. Where a name would be ambiguous there is no id: a wrong one is worse than none.
+//! Several definitions of one symbol (build variants, overloads in Python, a stub of its module, parts of a
+//! class) share an id; overloads of other languages are numbered, `f(+1).` the second. Where a name would be
+//! ambiguous there is no id: a wrong one is worse than none.
 
 use crate::facts::{DefFlags, DefIdx, DefKind, Facts, Interface};
 use crate::ids::{DefDoc, FileDoc, SymbolId};
@@ -19,7 +20,7 @@ use crate::names;
 use crate::path::{ancestors, dir_of, join, stem_of, tail_of};
 use crate::view::{FactsView, IndexView};
 
-/// Manifests that name a Python project, in the order in which one folder is asked.
+/// Manifests that name a Python project, in the order in which they are tried in a folder.
 const PYTHON_MANIFESTS: [&str; 3] = ["pyproject.toml", "setup.cfg", "setup.py"];
 
 /// The symbol id of a definition (or of a Python module or Go package, for a file's own handle);
@@ -37,13 +38,13 @@ pub fn symbol_id(view: &dyn IndexView, def: DefDoc) -> Option<SymbolId> {
 pub struct Namespace {
     /// `scip:`, scheme, manager, package, version and namespaces.
     prefix: String,
-    /// Whether the namespaces name something themselves: a module, a package.
+    /// True if the namespaces themselves name something: a module, a package.
     is_symbol: bool,
     language: Language,
 }
 
 impl Namespace {
-    /// Finds the namespace of a file; `None` when its definitions cannot be told from another's.
+    /// Finds the namespace of a file; `None` when its definitions cannot be distinguished from another's.
     pub fn of(view: &dyn FactsView, file: FileDoc) -> Option<Self> {
         let (path, interface) = (view.path(file), view.interface(file));
         match interface.language {
@@ -57,7 +58,7 @@ impl Namespace {
         }
     }
 
-    /// The symbol of a definition of the file; `DefIdx::NONE` stands for the module or package.
+    /// The symbol of a definition of the file; `DefIdx::NONE` means the module or package.
     pub fn symbol(&self, interface: &Interface, def: DefIdx) -> Option<SymbolId> {
         if def.some().is_none() {
             return self.is_symbol.then(|| SymbolId(self.prefix.clone()));
@@ -76,12 +77,12 @@ impl Namespace {
         Some(SymbolId(format!("{}{descriptor}", self.prefix)))
     }
 
-    /// Whether functions of one name in a file are numbered: overloads, by their order.
+    /// Returns true if functions of one name in a file are numbered: overloads, by their order.
     fn tells_overloads(&self) -> bool {
         self.language.is_code() && !matches!(self.language, Language::Go | Language::Python)
     }
 
-    /// Whether a definition can be told by its name from its siblings.
+    /// Returns true if the name of a definition tells it from its siblings.
     fn is_named(&self, facts: &Facts, def: DefIdx) -> bool {
         let d = facts.def(def);
         let name = facts.str(d.name);
@@ -158,7 +159,7 @@ fn source_root<'p>(view: &dyn FactsView, path: &'p str) -> &'p str {
     ancestors(dir_of(path)).find(|d| d.is_empty() || !is_package(d)).unwrap_or("")
 }
 
-/// Whether a file elsewhere (a stub beside a module is not elsewhere) has the same dotted module.
+/// Returns true if a file elsewhere (a stub next to its module is not elsewhere) has the same dotted module.
 fn has_module_twin(view: &dyn FactsView, path: &str, module: &str) -> bool {
     let of = module.replace('.', "/");
     view.providers(Key::stem("py", tail_of(&of))).into_iter().any(|other| {
@@ -173,7 +174,7 @@ fn dotted(path: &str) -> String {
     path.strip_suffix("/__init__").unwrap_or(path).replace('/', ".")
 }
 
-/// Whether a sibling has the same name and kind of descriptor.
+/// Returns true if a sibling has the same name and kind of descriptor.
 fn has_twin(facts: &Facts, def: DefIdx) -> bool {
     let d = facts.def(def);
     let (name, suffix) = (facts.str(d.name), names::suffix(d.kind));
@@ -185,7 +186,7 @@ fn has_twin(facts: &Facts, def: DefIdx) -> bool {
     })
 }
 
-/// The project name that the manifest at exactly `path` gives.
+/// The project name in the manifest at exactly `path`.
 fn project_name(view: &dyn FactsView, path: &str) -> Option<String> {
     let interface = view.interface(view.file_by_path(path)?);
     let name = Facts::outside(&interface).str(interface.package?).to_owned();

@@ -1,16 +1,16 @@
-//! Terms of one file, on their way from tokenisation into postings.
+//! Terms of one file, between tokenisation and postings.
 
 use crate::view::{FieldCounts, N_FIELDS};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-/// Words that were met lately are found without touching the large tables: a slot for each value of
-/// so many bits of a word's hash. A file has a few thousand different words.
+/// Bits of a word's hash that select its slot in a cache of recent words, so that these are found without
+/// touching the large tables. A file has a few thousand different words.
 const RECENT_BITS: u32 = 12;
 
-/// Terms by number, one behind the other: most are met once or twice, so each in memory of its own
-/// would cost more than everything that is done with it.
+/// Terms by number, stored one after the other: most occur once or twice, so a separate allocation for each
+/// would cost more than the rest of the work on it.
 #[derive(Default)]
 pub struct Terms {
     text: String,
@@ -18,7 +18,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// The term behind a number.
+    /// The term with a number.
     pub fn get(&self, number: u32) -> &str {
         let at = number as usize;
         let start = if at == 0 { 0 } else { self.ends[at - 1] };
@@ -38,19 +38,19 @@ impl Terms {
         self.ends.extend(other.ends.iter().map(|end| start + end));
     }
 
-    /// How many there are; numbers run from 0 to below this.
+    /// Number of terms; numbers run from 0 to below this.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 }
 
-/// Numbers of terms by their hashes, at most half full. Entries hold the hash beside the number, so
-/// that a term is looked at when it is very likely the one, and growing looks at none.
+/// Numbers of terms by their hashes, at most half full. Entries hold the hash together with the number, so
+/// that a term is compared only when it is very likely the one, and growing compares none.
 #[derive(Default)]
 struct Slots {
     /// Hash above number + 1; 0 where there is none.
@@ -78,7 +78,7 @@ impl Slots {
         }
     }
 
-    /// The number in the slot that `is_it`, or the free slot for this hash.
+    /// The number in the slot for which `is_it` is true, otherwise the free slot for this hash.
     fn find(&self, hash: u64, is_it: impl Fn(u64) -> bool) -> Result<u32, usize> {
         let mask = self.slots.len() - 1;
         let mut at = hash as usize & mask;
@@ -108,11 +108,11 @@ impl Slots {
 pub struct Vocabulary {
     ids: Slots,
     terms: Terms,
-    /// Words taken apart before: where their terms stand in `parts`. Short ones, which most are, as
-    /// numbers.
+    /// Runs in `parts` of the terms of words split before. Short words, which most are, are keyed by a
+    /// number.
     short: FxHashMap<u128, WordRun>,
     long: FxHashMap<Box<str>, WordRun>,
-    /// Of each slot, the short word met last; empty until the first one.
+    /// The last short word of each slot; empty until the first one.
     recent: Vec<(u128, WordRun)>,
     parts: Vec<u32>,
     identity: Arc<()>,
@@ -124,8 +124,8 @@ impl Vocabulary {
         self.ids.intern(term, &mut self.terms)
     }
 
-    /// The numbers of the terms of a word. `split` takes the word apart and is called only for
-    /// words not met before, so it must be pure and always the same.
+    /// The numbers of the terms of a word. `split` splits the word and is called only for words not met
+    /// before, so it must be a pure function.
     #[inline]
     pub fn word(&mut self, word: &str, split: impl FnOnce(&str, &mut dyn FnMut(&str))) -> &[u32] {
         let run = match packed(word.as_bytes()) {
@@ -158,7 +158,7 @@ impl Vocabulary {
             }
         };
         if self.recent.is_empty() {
-            // No word is packed as 0: that has no bytes.
+            // No word is packed as 0, which is the empty word.
             self.recent = vec![(0, WordRun::default()); 1 << RECENT_BITS];
         }
         self.recent[slot] = (number, run);
@@ -183,41 +183,41 @@ impl Vocabulary {
         run
     }
 
-    /// The term behind a number.
+    /// The term with a number.
     pub fn term(&self, id: u32) -> &str {
         self.terms.get(id)
     }
 
-    /// What tells this vocabulary from every other, for whoever keeps something for its numbers: as
-    /// long as a clone is held, no other vocabulary has the same address here.
+    /// Identifies this vocabulary for caches of its numbers: as long as a clone is held, no other vocabulary
+    /// has the same address here.
     pub fn identity(&self) -> &Arc<()> {
         &self.identity
     }
 
-    /// How many terms there are; numbers run from 0 to below this.
+    /// Number of terms; numbers run from 0 to below this.
     pub fn len(&self) -> usize {
         self.terms.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 }
 
-/// Where the terms of a word stand in `parts`.
+/// The run in `parts` of the terms of a word.
 #[derive(Clone, Copy, Debug, Default)]
 struct WordRun {
     start: u32,
     end: u32,
 }
 
-/// A word of 1 to 15 bytes as one number, different for different words: the bytes, and how many
-/// they are above them. `None` for longer ones and the empty one.
+/// A word of 1 to 15 bytes as one number, different for different words: its bytes, and above them its
+/// length. `None` for longer words and the empty one.
 #[inline]
 fn packed(word: &[u8]) -> Option<u128> {
     let n = word.len();
-    // Two reads that overlap cover any length without a loop; what was read twice is shifted out.
+    // Two overlapping reads cover any length without a loop; bytes that were read twice are shifted out.
     let (low, high) = match n {
         8..=15 => (eight(&word[..8]), (eight(&word[n - 8..]) >> 1) >> (8 * (16 - n) - 1)),
         4..=7 => (four(&word[..4]) | (four(&word[n - 4..]) >> (8 * (8 - n))) << 32, 0),

@@ -31,7 +31,7 @@ pub trait FactsView {
     fn file_by_path(&self, path: &str) -> Option<FileDoc>;
 }
 
-/// Fields of a chunk that are scored apart. The path is a field of the file.
+/// Fields of a chunk that are scored separately. The path is a field of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Field {
@@ -47,7 +47,7 @@ pub enum Field {
     Body,
 }
 
-/// How many [`Field`]s there are.
+/// Number of [`Field`]s.
 pub const N_FIELDS: usize = 5;
 
 /// Term frequencies by field, saturating at 255.
@@ -58,7 +58,7 @@ pub type FieldCounts = [u8; N_FIELDS];
 pub struct Posting {
     /// The chunk.
     pub chunk: ChunkDoc,
-    /// How often the term occurs in each field of it.
+    /// Occurrences of the term in each field of it.
     pub counts: FieldCounts,
 }
 
@@ -67,7 +67,7 @@ pub struct Posting {
 pub struct PathPosting {
     /// The file.
     pub file: FileDoc,
-    /// How often the term occurs in the path.
+    /// Occurrences of the term in the path.
     pub count: u8,
 }
 
@@ -93,9 +93,9 @@ pub struct FileRecord {
     pub language: Language,
     /// Roles.
     pub roles: FileRoles,
-    /// How parsing went.
+    /// The outcome of parsing.
     pub outcome: Outcome,
-    /// Hash of the bytes as they are on disk; of their number for files that are not read.
+    /// Hash of the bytes on disk; of their number for files that are not read.
     pub hash: ContentHash,
     /// Size on disk in bytes.
     pub size: u64,
@@ -120,9 +120,9 @@ pub struct ChunkRecord {
     pub def: DefDoc,
     /// Kind.
     pub kind: ChunkKind,
-    /// Which part of its definition.
+    /// Index of the part within its definition.
     pub part: u16,
-    /// Of how many.
+    /// Number of parts.
     pub n_parts: u16,
     /// Length of each field in terms, saturating.
     pub lens: [u16; N_FIELDS],
@@ -130,8 +130,8 @@ pub struct ChunkRecord {
     pub digest: u64,
 }
 
-/// What tells texts of one length apart without a look at them: XXH3 with 64 bits, of the bytes. No
-/// protection against texts that were made to have the same.
+/// A digest that distinguishes texts of one length without comparing them: XXH3 with 64 bits, of the bytes.
+/// It does not protect against texts made to collide.
 pub fn digest_of(text: &str) -> u64 {
     xxh3_64(text.as_bytes())
 }
@@ -174,7 +174,7 @@ pub struct Occurrence {
     pub at: u32,
     /// Its 1-based line.
     pub line: u32,
-    /// What the place does.
+    /// Role of the identifier at this place.
     pub role: Role,
     /// The rule that fired.
     pub rule: Rule,
@@ -191,7 +191,7 @@ pub struct Edge {
     pub source: DefDoc,
     /// Target.
     pub target: DefDoc,
-    /// Whether the occurrences stand in the target: dataflow that its receiver tells of.
+    /// True if the occurrences are in the target: dataflow that is recorded by its receiver.
     pub is_turned: bool,
     /// At least one, sorted by place.
     pub occurrences: Vec<Occurrence>,
@@ -223,13 +223,13 @@ pub struct UnresolvedRecord {
     pub at: u32,
     /// 1-based line.
     pub line: u32,
-    /// What the place does.
+    /// Role of the identifier at this place.
     pub role: Role,
-    /// Why.
+    /// The reason.
     pub reason: UnresolvedReason,
 }
 
-/// What past commits say about a file. All zero without history.
+/// Facts of past commits about a file. All zero without history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileHistory {
     /// Commits read that touched it.
@@ -238,10 +238,10 @@ pub struct FileHistory {
     pub newest: u32,
 }
 
-/// Lines of a file that one of the newest commits changed, as HEAD has them.
+/// Lines of a file that one of the newest commits changed, in the numbering of HEAD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Touched {
-    /// The lines; where a commit only took lines away, the one before them.
+    /// The lines; for a commit that only removed lines, the one before them.
     pub lines: Lines,
     /// Position of the commit, counted from the newest commit read (0 = HEAD).
     pub newest: u32,
@@ -273,15 +273,15 @@ pub trait IndexView: FactsView {
     /// and BOM kept. Empty for files without chunks.
     fn text(&self, file: FileDoc) -> Arc<str>;
 
-    /// The files whose text may hold what a search needs, ordered by path; all files of a view without
-    /// signatures. None that holds it is missing.
+    /// The files whose text may meet the need of a search, ordered by path; all files for a view without
+    /// signatures. No matching file is missing.
     fn files_that_may_hold(&self, _need: &Need) -> Vec<FileDoc> {
         self.files()
     }
 
-    /// Where the names of parameters and local variables stand in a file, their uses and themselves, as
-    /// offsets, ascending; functions within functions and names bound by imports are not among them.
-    /// Nothing for a view that keeps no facts of bodies.
+    /// Offsets of the names of parameters and local variables in a file, in their uses and their
+    /// declarations, ascending. Functions within functions and names bound by imports are not included.
+    /// Empty for a view that keeps no facts of bodies.
     fn locals(&self, _file: FileDoc) -> Vec<u32> {
         Vec::new()
     }
@@ -294,7 +294,7 @@ pub trait IndexView: FactsView {
     /// A chunk.
     fn chunk(&self, chunk: ChunkDoc) -> ChunkRecord;
 
-    /// The definition handle of `def` in `file`; `DefIdx::NONE` gives the file's own handle.
+    /// The definition handle of `def` in `file`; for `DefIdx::NONE`, the file's own handle.
     fn def_doc(&self, file: FileDoc, def: DefIdx) -> DefDoc;
 
     /// A definition.
@@ -309,11 +309,10 @@ pub trait IndexView: FactsView {
     /// Appends the postings of a term in ascending chunk order. Nothing for unknown terms.
     fn postings(&self, term: &str, out: &mut Vec<Posting>);
 
-    /// In how many chunks a term occurs; an upper bound is not enough.
+    /// Number of chunks in which a term occurs; an upper bound is not enough.
     fn doc_frequency(&self, term: &str) -> u32;
 
-    /// [`IndexView::doc_frequency`] where it is at most `most`, else `None`: whoever has no use for
-    /// common terms need not wait until all their postings are counted.
+    /// [`IndexView::doc_frequency`] where it is at most `most`, otherwise `None`. Stops counting at `most`.
     fn doc_frequency_within(&self, term: &str, most: u32) -> Option<u32> {
         Some(self.doc_frequency(term)).filter(|n| *n <= most)
     }
@@ -324,17 +323,17 @@ pub trait IndexView: FactsView {
     /// Appends the files whose path holds a term, in ascending file order.
     fn path_postings(&self, term: &str, out: &mut Vec<PathPosting>);
 
-    /// Edges of the given kinds out of a definition whose occurrences stand in it, sorted by kind then
-    /// by target (path, position). Dataflow to readers elsewhere is not among them, see
+    /// Edges of the given kinds out of a definition whose occurrences are in it, sorted by kind then by
+    /// target (path, position). Dataflow to readers elsewhere is not included, see
     /// [`IndexView::flows_from`].
     fn edges_from(&self, source: DefDoc, kinds: &[EdgeKind]) -> Vec<Edge>;
 
-    /// Dataflow out of a definition that its receivers tell of: who reads the variable, who uses the
+    /// Dataflow out of a definition that is recorded by its receivers: readers of the variable, users of the
     /// result. At most `limit`, sorted by target (path, position).
     fn flows_from(&self, source: DefDoc, limit: usize) -> Vec<Edge>;
 
     /// Edges of the given kinds into a definition, at most `limit`, sorted by source (path,
-    /// position) then kind. Of equal ones those that stand in the source come first.
+    /// position) then kind. Of equal edges those whose occurrences are in the source come first.
     fn edges_to(&self, target: DefDoc, kinds: &[EdgeKind], limit: usize) -> Vec<Edge>;
 
     /// Number of edges of one kind into a definition.
@@ -350,9 +349,9 @@ pub trait IndexView: FactsView {
     /// History of a file.
     fn history(&self, file: FileDoc) -> FileHistory;
 
-    /// Appends which lines of a file the newest commits changed, in ascending order of their first
-    /// line; runs may overlap, and then the lower position counts. Lines are those of HEAD: in a
-    /// file that was edited since, they have moved. Nothing without history.
+    /// Appends the lines of a file that the newest commits changed, in ascending order of their first line;
+    /// runs may overlap, and then the lower position counts. Lines are those of HEAD: in a file that was
+    /// edited since, they have moved. Nothing without history.
     fn touched(&self, file: FileDoc, out: &mut Vec<Touched>);
 
     /// A cached exact token count for a text by its BLAKE3 prefix, if one is stored.

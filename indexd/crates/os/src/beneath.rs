@@ -1,8 +1,8 @@
 //! Reading files of a workspace so that no link, mount trick or race leads outside its root.
 //!
 //! On Linux the kernel does the check (`openat2` with `RESOLVE_BENEATH`, `RESOLVE_NO_SYMLINKS` and
-//! `RESOLVE_NO_MAGICLINKS`), so a path component that is swapped for a link between a check and the
-//! open cannot matter. Without `openat2` each component is opened with `O_NOFOLLOW` from its parent.
+//! `RESOLVE_NO_MAGICLINKS`), so swapping a path component for a link between a check and the open has no
+//! effect. Without `openat2` each component is opened with `O_NOFOLLOW` from its parent.
 
 use crate::faults;
 use rustix::fd::{AsFd, OwnedFd};
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use std::io::Read;
 use std::path::Path;
 
-/// What `stat` says of a regular file or a folder, as far as the index compares it.
+/// The fields of `stat` of a regular file or a folder that the index compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileMeta {
     /// Modification time in nanoseconds since the epoch.
@@ -26,10 +26,10 @@ pub struct FileMeta {
     pub dev: u64,
 }
 
-/// Why a file could not be read.
+/// Reasons for which a file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// No such file, or a component is no directory.
+    /// The file does not exist, or a component is not a directory.
     #[error("no such file")]
     Missing,
     /// The path leads through a symbolic link, or out of the root.
@@ -41,10 +41,10 @@ pub enum ReadError {
     /// No permission.
     #[error("permission denied")]
     Denied,
-    /// The file has more bytes than the caller wants; what `stat` said of it then.
+    /// The file has more bytes than the limit of the caller; its `stat` at that time.
     #[error("{} bytes are above the limit", .0.size)]
     TooLarge(FileMeta),
-    /// Anything else the system reports.
+    /// Any other error of the system.
     #[error("could not be read")]
     Io(#[source] std::io::Error),
 }
@@ -61,7 +61,7 @@ impl From<Errno> for ReadError {
     }
 }
 
-/// An open workspace root. Paths given to it are relative, `/`-separated, without `.` and `..`.
+/// An open workspace root. Paths passed to it are relative, `/`-separated, without `.` and `..`.
 pub struct Root {
     fd: OwnedFd,
 }
@@ -70,14 +70,14 @@ impl Root {
     /// Opens the root directory itself; links on the way to it are followed.
     ///
     /// # Errors
-    /// [`ReadError`] when it is missing, no directory or not accessible.
+    /// [`ReadError`] when it is missing, not a directory or not accessible.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         faults::before("open", &path.to_string_lossy()).map_err(ReadError::Io)?;
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
         Ok(Self { fd: rustix::fs::open(path, flags, Mode::empty())? })
     }
 
-    /// What `lstat` says of `path`; only regular files have an answer.
+    /// The `lstat` of `path`; only regular files have one.
     ///
     /// # Errors
     /// As [`Root::read`], apart from the size.
@@ -86,12 +86,12 @@ impl Root {
         meta(&fd)
     }
 
-    /// Reads a regular file of at most `bytes_max` bytes with the `stat` that belongs to the bytes:
-    /// taken before and after reading, and read again when it changed meanwhile.
+    /// Reads a regular file of at most `bytes_max` bytes with the `stat` that belongs to the bytes: taken
+    /// before and after reading, and read again when it changed in between.
     ///
     /// # Errors
-    /// [`ReadError::TooLarge`] above the limit, without reading when the size says so; the other kinds
-    /// as they say. Pipes and devices are never waited for.
+    /// [`ReadError::TooLarge`] above the limit, without reading when the size is known to exceed it; the
+    /// other kinds as documented there. Pipes and devices are never waited for.
     pub fn read(&self, path: &str, bytes_max: u64) -> Result<(Vec<u8>, FileMeta), ReadError> {
         const TRIES: usize = 5;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -108,14 +108,14 @@ impl Root {
             let n = (&mut file).take(bytes_max + 1).read_to_end(&mut bytes).map_err(ReadError::Io)? as u64;
             let after = meta(file.as_fd())?;
             if n > bytes_max {
-                // It grows; one that shrank again has its next event still to come.
+                // The file is growing; if it shrinks again, another event follows.
                 return Err(ReadError::TooLarge(FileMeta { size: after.size.max(n), ..after }));
             }
             if before == after && n == after.size {
                 return Ok((bytes, after));
             }
-            // A file that is being written right now: its next event brings another read, so the
-            // last bytes seen are good enough after a few tries.
+            // The file is being written right now: its next event causes another read, so the last bytes
+            // seen are good enough after a few tries.
             last = Some((bytes, before));
         }
         last.ok_or(ReadError::Missing)
@@ -124,7 +124,7 @@ impl Root {
     #[cfg(target_os = "linux")]
     fn open_beneath(&self, path: &str, flags: OFlags) -> Result<OwnedFd, ReadError> {
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        // A rename of a directory elsewhere makes the kernel's check inconclusive for a moment.
+        // Renaming a directory elsewhere makes the kernel's check inconclusive for a moment.
         for _ in 0..16 {
             match rustix::fs::openat2(&self.fd, path, flags, Mode::empty(), resolve) {
                 Err(Errno::AGAIN) => {}
@@ -161,7 +161,7 @@ fn meta(fd: impl AsFd) -> Result<FileMeta, ReadError> {
     file_meta(&rustix::fs::fstat(fd)?)
 }
 
-/// What a `stat` says of a regular file.
+/// The metadata of a regular file.
 pub(crate) fn file_meta(s: &rustix::fs::Stat) -> Result<FileMeta, ReadError> {
     match FileType::from_raw_mode(s.st_mode) {
         FileType::RegularFile => {}
@@ -171,7 +171,7 @@ pub(crate) fn file_meta(s: &rustix::fs::Stat) -> Result<FileMeta, ReadError> {
     Ok(compared(s))
 }
 
-/// What is compared of a `stat`, whatever it is of.
+/// The compared fields of a `stat` of any kind of file.
 #[allow(clippy::unnecessary_cast, reason = "the field types differ between systems")]
 pub(crate) fn compared(s: &rustix::fs::Stat) -> FileMeta {
     FileMeta {
@@ -222,8 +222,8 @@ mod tests {
         assert!(root.read("sub/a.go", 10).is_ok());
     }
 
-    /// A file and the folder above it are swapped for links out of the root, again and again, while they
-    /// are read: what lies outside is never read.
+    /// A file and its folder are swapped for links out of the root, again and again, while they are read:
+    /// nothing outside the root is ever read.
     #[test]
     fn what_is_swapped_for_a_link_while_it_is_read_leads_nowhere() {
         use std::sync::atomic::{AtomicBool, Ordering};
@@ -241,7 +241,7 @@ mod tests {
             s.spawn(|| {
                 let place = |name: &str| top.join(name);
                 while !is_over.load(Ordering::Relaxed) {
-                    // The file, then its folder; each rename is one step.
+                    // Swap the file, then its folder; each rename is one step.
                     symlink(dir.path().join("canary"), place("f.new")).unwrap();
                     std::fs::rename(place("f.new"), place("sub/a.go")).unwrap();
                     std::fs::write(place("f.new"), "package a\n").unwrap();
@@ -252,7 +252,7 @@ mod tests {
                     std::fs::rename(place("away"), place("sub")).unwrap();
                 }
             });
-            // On a busy machine a whole slice of time may pass between two swaps.
+            // On a busy machine a whole time slice may pass between two swaps.
             while n_ours + n_refused < n_reads || n_ours == 0 {
                 match root.read("sub/a.go", 100) {
                     Ok((bytes, _)) => {

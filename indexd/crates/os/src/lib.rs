@@ -1,9 +1,9 @@
-//! What the daemon asks of the operating system beyond plain files: reading beneath a root
-//! without being led out of it, listing folders, the boot id, kinds of file systems, free space, core
-//! dumps, memory given back, a socket that was passed.
+//! Services of the operating system beyond plain files: reading beneath a root without being led out of it,
+//! listing folders, the boot id, kinds of file systems, free space, core dumps, releasing memory, an
+//! inherited socket.
 //!
-//! Nearly everything is safe code over `rustix`. Linux has the real thing; other systems get the plain
-//! equivalents where they exist and say so where they do not.
+//! Nearly everything is safe code over `rustix`. Linux has the full implementation; other systems have the
+//! plain equivalents where they exist and report where they do not.
 
 #[cfg(unix)]
 pub mod activation;

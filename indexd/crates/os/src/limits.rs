@@ -1,16 +1,16 @@
-//! Facts about the machine that decide how the daemon works: which boot this is, whether a file
-//! system can be trusted with a memory map, how much room it has.
+//! Facts about the machine that determine how the daemon works: the current boot, whether a file system
+//! supports memory maps reliably, and its free space.
 
 use std::path::Path;
 
-/// The id of this boot of the machine; `None` where the system does not tell. After a crash of the
-/// machine (not only of the process) unsynced writes may be lost, and a changed id says so.
+/// The id of this boot of the machine; `None` where the system does not provide one. After a crash of the
+/// machine (not only of the process) unsynced writes may be lost; a changed id reveals that.
 pub fn boot_id() -> Option<String> {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
-/// Whether `path` lies on a network or userspace file system, where memory maps and locks are not
+/// Returns true if `path` is on a network or userspace file system, where memory maps and locks are not
 /// dependable and changes raise no events.
 pub fn is_network_file_system(path: &Path) -> bool {
     const NETWORK: [u64; 23] = [
@@ -41,7 +41,7 @@ pub fn is_network_file_system(path: &Path) -> bool {
     is_of_kind(path, &NETWORK)
 }
 
-/// Whether `path` lies on a file system that the kernel makes up, such as that of processes.
+/// Returns true if `path` is on a virtual file system of the kernel, such as that of processes.
 pub fn is_kernel_file_system(path: &Path) -> bool {
     const KERNEL: [u64; 9] = [
         0x9fa0,      // proc
@@ -57,8 +57,8 @@ pub fn is_kernel_file_system(path: &Path) -> bool {
     is_of_kind(path, &KERNEL)
 }
 
-/// Whether `path` lies on a file system with one of these magic numbers of `statfs(2)`; never elsewhere
-/// than on Linux.
+/// Returns true if `path` is on a file system with one of these magic numbers of `statfs(2)`; always false
+/// on other systems than Linux.
 fn is_of_kind(path: &Path, magic: &[u64]) -> bool {
     #[cfg(target_os = "linux")]
     {
@@ -76,7 +76,7 @@ fn is_of_kind(path: &Path, magic: &[u64]) -> bool {
     }
 }
 
-/// Bytes free for this user on the file system of `path`; `None` when it cannot be told.
+/// Bytes free for this user on the file system of `path`; `None` when that is not known.
 pub fn bytes_free(path: &Path) -> Option<u64> {
     let s = rustix::fs::statvfs(path).ok()?;
     Some(s.f_bavail.saturating_mul(s.f_frsize))

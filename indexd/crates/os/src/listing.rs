@@ -1,5 +1,5 @@
-//! Listing folders with as few calls of the system as there can be: one open relative to the root,
-//! one look at the folder, its entries, and one look at each file that the caller wants.
+//! Lists folders with as few system calls as possible: one open relative to the root, one stat of the
+//! folder, its entries, and one stat of each file that the caller wants.
 
 use crate::beneath::{FileMeta, compared, file_meta};
 use crate::faults;
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// What an entry of a folder is; symbolic links are not followed.
+/// The kind of an entry of a folder; symbolic links are not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.
@@ -31,12 +31,12 @@ impl Folder {
     /// Opens the folder at `path`; links are followed.
     ///
     /// # Errors
-    /// What the system says; [`io::ErrorKind::NotADirectory`] when it is none.
+    /// The error of the system; [`io::ErrorKind::NotADirectory`] when it is not a folder.
     pub fn open(path: &Path) -> io::Result<Self> {
         Self::at(CWD, path, OFlags::empty())
     }
 
-    /// Opens the folder at the relative path `path` below this one, which is no link. Links on the
+    /// Opens the folder at the relative path `path` below this one, which must not be a link. Links on the
     /// way to it are followed.
     ///
     /// # Errors
@@ -50,24 +50,24 @@ impl Folder {
         faults::before("open", &path.to_string_lossy())?;
         match rustix::fs::openat(base, path, flags, Mode::empty()) {
             Ok(fd) => Ok(Self { file: File::from(fd) }),
-            // How some systems call a link that is not to be followed.
+            // The error of some systems for a link that is not to be followed.
             Err(Errno::LOOP) => Err(io::ErrorKind::NotADirectory.into()),
             Err(e) => Err(e.into()),
         }
     }
 
-    /// What `stat` says of it.
+    /// Its `stat`.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn meta(&self) -> io::Result<FileMeta> {
         Ok(compared(&rustix::fs::fstat(&self.file)?))
     }
 
-    /// Calls `each` with the name of every entry, in no order, without `.` and `..`.
+    /// Calls `each` with the name of every entry, in no particular order, without `.` and `..`.
     ///
     /// # Errors
-    /// What the system says; some entries may have been named before.
+    /// The error of the system; some entries may have been passed to `each` before.
     pub fn list(&self, mut each: impl FnMut(&[u8], EntryKind)) -> io::Result<()> {
         faults::before("list", "")?;
         raw_entries(self.file.as_fd(), |name, kind| {
@@ -81,7 +81,7 @@ impl Folder {
         match told {
             FileType::RegularFile => EntryKind::File,
             FileType::Directory => EntryKind::Folder,
-            // Some file systems do not tell.
+            // Some file systems do not return the kind.
             FileType::Unknown => match rustix::fs::statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(s) if FileType::from_raw_mode(s.st_mode) != FileType::Unknown => {
                     self.kind(name, FileType::from_raw_mode(s.st_mode))
@@ -92,11 +92,10 @@ impl Folder {
         }
     }
 
-    /// What `lstat` says at the relative path `path`; `None` unless it is a regular file.
+    /// The `lstat` of the relative path `path`; `None` unless it is a regular file.
     ///
     /// # Errors
-    /// Nothing can be said of it: the disk or the system fails. What is gone or may not be seen is no
-    /// error.
+    /// The disk or the system failed. A missing or inaccessible file is not an error.
     pub fn file(&self, path: &str) -> io::Result<Option<FileMeta>> {
         faults::before("stat", path)?;
         match rustix::fs::statat(&self.file, path, AtFlags::SYMLINK_NOFOLLOW) {
@@ -110,7 +109,7 @@ impl Folder {
 
 #[cfg(target_os = "linux")]
 fn raw_entries(fd: BorrowedFd, mut each: impl FnMut(&CStr, FileType)) -> io::Result<()> {
-    // Some hundred names; a larger folder is read in several calls.
+    // Room for some hundred names; a larger folder is read in several calls.
     let mut buffer = [const { std::mem::MaybeUninit::uninit() }; 16 << 10];
     let mut entries = rustix::fs::RawDir::new(fd, &mut buffer);
     while let Some(entry) = entries.next() {

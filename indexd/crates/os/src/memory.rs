@@ -1,20 +1,19 @@
-//! Memory that the allocator keeps for the next time.
+//! Memory that the allocator keeps for reuse.
 
-/// Gives pages that nothing uses back to the system, now and not when the allocator gets to it.
+/// Returns unused pages to the system at once, without waiting for the allocator.
 ///
-/// The allocator of the daemon keeps freed pages for a while, since most of them are soon used
-/// again; after a build, which needs several hundred megabytes, nothing else will. What threads that
-/// still run have freed in memory of their own stays with them, apart from the calling thread.
-/// Takes about a millisecond for each hundred megabytes; a program with another allocator only
-/// loses that time.
+/// The allocator of the daemon keeps freed pages for a while, since most of them are soon used again; after
+/// a build, which needs several hundred megabytes, they are not. Memory freed by other threads that still
+/// run stays with these threads. Takes about a millisecond for each hundred megabytes; a program with
+/// another allocator only loses that time.
 #[expect(unsafe_code, reason = "the one way to ask the allocator")]
 pub fn give_back_memory() {
     // SAFETY: may be called at any time from any thread, and frees nothing that is in use.
     unsafe { libmimalloc_sys::mi_collect(true) };
 }
 
-/// Bytes of resident memory that belong to this process alone: mapped files are left out, since their
-/// pages are the system's to take back. 0 where the system does not tell.
+/// Bytes of resident memory that belong to this process alone. Mapped files are excluded, since the system
+/// can reclaim their pages. 0 where the system does not provide the figure.
 pub fn private_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix("RssAnon:"));

@@ -1,12 +1,12 @@
-//! What the daemon sets for its own process: it holds the source of every workspace, so nothing of
-//! its memory goes to disk, and it may hold many watches and sockets.
+//! Settings of the daemon's own process: it holds the source of every workspace, so none of its memory may
+//! go to disk, and it may hold many watches and sockets.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
-/// The effective user id; 0 where there is none.
+/// The effective user id; 0 on systems without one.
 pub fn own_uid() -> u32 {
     #[cfg(unix)]
     return rustix::process::geteuid().as_raw();
@@ -14,11 +14,11 @@ pub fn own_uid() -> u32 {
     return 0;
 }
 
-/// Opens a file of the user's own to be read and written; makes it when it is not there. A link is
-/// refused, since its target would be written to.
+/// Opens a file of the user's own for reading and writing, and creates it if necessary. A link is refused,
+/// since its target would be written to.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub fn open_own(path: &Path) -> std::io::Result<File> {
     let mut options = File::options();
     options.create(true).truncate(false).read(true).write(true);
@@ -34,7 +34,7 @@ pub fn open_own(path: &Path) -> std::io::Result<File> {
 /// the user from reading its memory.
 ///
 /// # Errors
-/// What the system says; the daemon goes on and says so in its log.
+/// The error of the system; the daemon logs it and goes on.
 pub fn forbid_core_dumps() -> std::io::Result<()> {
     let hard = getrlimit(Resource::Core).maximum;
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: hard })?;
@@ -43,11 +43,11 @@ pub fn forbid_core_dumps() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Raises the number of files that may be open to the most that is allowed without privileges, and
-/// returns it; `None` when there is no limit.
+/// Raises the limit on open files to the highest that is allowed without privileges, and returns it; `None`
+/// without a limit.
 ///
 /// # Errors
-/// What the system says; the limit then stays as it was.
+/// The error of the system; the limit then stays as it was.
 pub fn raise_open_files() -> std::io::Result<Option<u64>> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current != maximum {
@@ -56,21 +56,20 @@ pub fn raise_open_files() -> std::io::Result<Option<u64>> {
     Ok(maximum)
 }
 
-/// Has a child inherit its standard input, output and error and no other descriptor, whoever opened
-/// it: libraries open files that stay open in a program that is started (the data file of LMDB), and
-/// so may whoever started this process.
+/// Makes a child inherit its standard input, output and error and no other descriptor. Libraries open files
+/// that stay open in a program that is started (the data file of LMDB), and so may the parent of this
+/// process.
 pub fn inherit_nothing(command: &mut Command) {
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;
-        /// The first descriptor behind those of standard input, output and error.
+        /// The first descriptor after standard input, output and error.
         const FIRST: i32 = 3;
-        /// Descriptors that are marked one by one where the system cannot mark all at once.
+        /// Descriptors that are marked one by one if the system cannot mark all at once.
         const DESCRIPTORS_MAX: i32 = 4_096;
         #[expect(unsafe_code, reason = "what runs between fork and exec may not allocate or lock")]
-        // SAFETY: the closure makes system calls and nothing else. They take numbers and mark descriptors
-        // of the child to be closed by exec; a number that is not a descriptor gives an error, which is
-        // ignored.
+        // SAFETY: the closure only makes system calls. They take numbers and mark descriptors of the child
+        // to be closed by exec; a number that is not a descriptor returns an error, which is ignored.
         unsafe {
             command.pre_exec(|| {
                 #[cfg(target_os = "linux")]
@@ -105,7 +104,7 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let path = tmp.path().join("inherited");
         std::fs::write(&path, "").unwrap();
-        // As a library opens it: without the flag.
+        // Opened like a library does it, without the flag.
         let _open = rustix::fs::open(&path, rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty()).unwrap();
         let descriptors_of = |prepare: fn(&mut Command)| {
             let mut command = Command::new("/bin/sh");

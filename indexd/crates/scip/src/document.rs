@@ -1,9 +1,9 @@
-//! One document of a foreign index, laid on the text of its file.
+//! One document of a foreign index, matched with the text of its file.
 //!
-//! Ranges become bytes and are kept only where they hold an identifier (or a Go import path); a
-//! document in which more than a tenth of the places fail is not about this text. What indexers do
-//! differently is smoothed here: ranges over `.module`, over `name as alias`, over an import path
-//! with or without its quotes, overloads of which only the first is called a definition.
+//! Ranges become bytes and are kept only where they hold an identifier (or a Go import path); a document in
+//! which more than a tenth of the places fail does not describe this text. Differences between indexers are
+//! smoothed here: ranges over `.module`, over `name as alias`, over an import path with or without its
+//! quotes, overloads of which only the first is called a definition.
 
 use crate::import::{ForeignDocument, ForeignIndex, ForeignOccurrence};
 use crate::symbol::{Suffix, Symbol};
@@ -13,7 +13,7 @@ use indexd_model::{ContentHash, DefFlags, DefIdx, DefRef, Facts, FileDoc, Interf
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// A document whose text is at hand.
+/// A document whose text is available.
 pub(crate) struct Open {
     pub file: FileDoc,
     pub path: String,
@@ -22,7 +22,7 @@ pub(crate) struct Open {
     pub interface: Arc<Interface>,
     /// Named definitions by the first byte of their name.
     pub starts: FxHashMap<u32, DefIdx>,
-    /// Names that imports bind.
+    /// Names bound by imports.
     pub aliases: FxHashSet<String>,
     /// Definitions that share a descriptor with another, by descriptor.
     pub siblings: FxHashMap<String, Vec<DefIdx>>,
@@ -41,7 +41,7 @@ pub(crate) struct OpenPlace {
 }
 
 impl Open {
-    /// Collects what the places of a file are compared with.
+    /// Collects the names and definitions that the places of a file are compared with.
     pub fn new(
         file: FileDoc,
         path: String,
@@ -73,10 +73,11 @@ impl Open {
         Self { file, path, hash, text, starts, aliases, siblings, places, interface }
     }
 
-    /// Our definition that a definition occurrence introduces.
+    /// Our definition that is introduced by a definition occurrence.
     pub fn defined(&self, place: &OpenPlace, symbol: Option<&Symbol>) -> Option<DefRef> {
         let def = match symbol.and_then(Symbol::last) {
-            // The package clause of a Go file, the first byte of a Python file.
+            // A package or module is defined at the package clause of a Go file, or at the first byte of a
+            // Python file.
             Some(d) if matches!(d.suffix, Suffix::Namespace | Suffix::Meta) || place.span.is_empty() => {
                 matches!(d.suffix, Suffix::Namespace | Suffix::Meta).then_some(DefIdx::NONE)?
             }
@@ -97,8 +98,8 @@ impl Open {
         siblings.map_or(vec![d], |all| all.iter().map(|def| DefRef { file: d.file, def: *def }).collect())
     }
 
-    /// Whether a place that an indexer calls external may name that symbol: an attribute of a Python
-    /// value is no member of a module, although indexers say so of attributes named like builtins.
+    /// Returns true if a place that an indexer calls external may name that symbol. An attribute of a Python
+    /// value is not a member of a module, although indexers say so of attributes named like builtins.
     pub fn may_be_external(&self, place: &OpenPlace, symbol: Option<&Symbol>) -> bool {
         let Some(Symbol::Global { descriptors, .. }) = symbol else {
             return false;
@@ -112,7 +113,7 @@ impl Open {
         }
     }
 
-    /// Whether an identifier of this file may name `target`.
+    /// Returns true if an identifier of this file may name `target`.
     pub fn may_name(&self, text: &str, target: &Open, def: DefIdx) -> bool {
         if self.aliases.contains(text) {
             return true;
@@ -132,8 +133,8 @@ impl Open {
     }
 }
 
-/// The places of the documents of one file and how many were dropped; `None` when the documents are
-/// not about this text.
+/// The places of the documents of one file and the number of dropped ones; `None` when the documents do not
+/// describe this text.
 pub(crate) fn place_all(
     index: &ForeignIndex,
     documents: &[&ForeignDocument],
@@ -191,26 +192,26 @@ fn place(index: &ForeignIndex, o: &ForeignOccurrence, text: &Text, encoding: Enc
     Some(OpenPlace { span, token, symbol: o.symbol, is_definition: o.is_definition() })
 }
 
-/// Whether a text is a Go string literal, as of an import path.
+/// Returns true if a text is a Go string literal, as of an import path.
 fn is_quoted(text: &str) -> bool {
     text.len() > 2 && ['"', '`'].iter().any(|q| text.starts_with(*q) && text.ends_with(*q))
 }
 
 impl OpenPlace {
-    /// The identifier; of an import path the last component.
+    /// The identifier; for an import path its last component.
     pub fn word<'t>(&self, text: &'t str) -> &'t str {
         let token = &text[self.token.range()];
         if is_quoted(token) { file_name_of(&token[1..token.len() - 1]) } else { token }
     }
 
-    /// The identifier before the dot before the token: `Some("")` for a dot after something else.
+    /// The identifier before the dot before the token; `Some("")` for a dot after something else.
     fn base<'t>(&self, text: &'t str) -> Option<&'t str> {
         let before = text[..self.token.start as usize].strip_suffix('.')?;
         let start = before.char_indices().rev().take_while(|(_, c)| *c == '_' || c.is_alphanumeric()).last();
         Some(start.map_or("", |(i, _)| &before[i..]))
     }
 
-    /// Whether the text of a definition is the name its symbol ends in. Modules and packages are
+    /// Returns true if the text of a definition is the last name of its symbol. Modules and packages are
     /// defined at places of the indexer's choice.
     fn is_named_after(&self, symbol: &str, text: &str) -> bool {
         let Some(symbol) = Symbol::parse(symbol) else {
@@ -226,8 +227,8 @@ impl OpenPlace {
     }
 }
 
-/// Whether a definition of this name stands at a word: constructors (`<init>`, `.ctor`) stand at the name of
-/// their type, and accessors that a compiler makes at the name of a property.
+/// Returns true if a definition of this name may be at a word: constructors (`<init>`, `.ctor`) are at the
+/// name of their type, and accessors that a compiler makes at the name of a property.
 fn is_written_as(name: &str, word: &str) -> bool {
     let accessed = ["get", "set", "is"].into_iter().find_map(|start| name.strip_prefix(start));
     name == word

@@ -1,11 +1,11 @@
 //! Writing a snapshot as a SCIP index.
 //!
-//! One document a file, in path order, then occurrences by place and symbols by name, so equal
-//! states give equal bytes. The index is a sequence of protobuf messages that readers merge
-//! (metadata, then one message a document), so memory holds one document at a time.
+//! One document a file, in path order, then occurrences by place and symbols by name, so equal states yield
+//! equal bytes. The index is a sequence of protobuf messages that readers merge (metadata, then one message
+//! a document), so only one document is in memory at a time.
 //!
-//! Only what the snapshot says is written: symbols defined in the tree, uses that link to them, and
-//! no symbol of a dependency. A definition without a lasting name (`init`, a field of an anonymous
+//! The export holds only the content of the snapshot: symbols defined in the tree, uses that link to them,
+//! and no symbol of a dependency. A definition without a lasting name (`init`, a field of an anonymous
 //! struct) is a local symbol of its document.
 
 use crate::text::{Range, Text};
@@ -26,14 +26,14 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// What an export says about itself and what it leaves out.
+/// Options of an export: its description of itself, and the parts to leave out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportOptions {
     /// URI of the workspace's root, such as `file:///home/me/project`.
     pub project_root: String,
     /// Version of the program that writes.
     pub tool_version: String,
-    /// Percent; uses below are left out, since an index has no place for doubt.
+    /// Percent; uses with less confidence are left out, since an index cannot express doubt.
     pub confidence_min: u8,
 }
 
@@ -141,7 +141,7 @@ struct Page<'a> {
     record: &'a FileRecord,
     language: Language,
     text: &'a Text<'a>,
-    /// By place and symbol: roles and, for definitions, the whole definition.
+    /// By place and symbol: roles and, for definitions, the span of the whole definition.
     occurrences: BTreeMap<(Range, String), (i32, Option<Range>)>,
     symbols: BTreeMap<String, SymbolInformation>,
 }
@@ -207,8 +207,8 @@ impl Page<'_> {
         }
     }
 
-    /// Says that one symbol extends or implements another. A method that stands in for another also
-    /// counts among its uses.
+    /// Records that one symbol extends or implements another. A method that implements or overrides another
+    /// also counts among its uses.
     fn relate(&mut self, own: &str, target: &str) {
         let Some(info) = self.symbols.get_mut(own) else {
             return;
@@ -256,7 +256,7 @@ impl Page<'_> {
             s.relationships.sort_by(|a, b| a.symbol.cmp(&b.symbol));
             s
         });
-        // Readers decode a file as UTF-8; where that gives another text than ours, ours comes along.
+        // Readers decode a file as UTF-8; if that yields another text than ours, our text is included.
         let is_other = self.record.size != self.text.text.len() as u64;
         Document {
             language: Language::scip_name(self.language).to_owned(),
@@ -270,7 +270,7 @@ impl Page<'_> {
     }
 }
 
-/// A range as the format writes it: three numbers within a line, else four.
+/// A range in the form of the format: three numbers within a line, otherwise four.
 fn range_of(r: Range) -> Vec<i32> {
     let [start, end] = [r.start_column as i32, r.end_column as i32];
     if r.start_line == r.end_line {
@@ -331,7 +331,7 @@ fn documentation(text: &str, language: Language) -> String {
     }
 }
 
-/// A docstring as `inspect.cleandoc` shows it (PEP 257, "Handling Docstring Indentation").
+/// A docstring as shown by `inspect.cleandoc` (PEP 257, "Handling Docstring Indentation").
 fn docstring(text: &str) -> String {
     let text = text.trim().trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let quote = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|q| text.starts_with(q)).unwrap_or("");

@@ -1,4 +1,4 @@
-//! Trees with what an indexer and our linker say about them, as one string.
+//! Trees with the facts of an indexer and of our linker about them, as one string.
 //!
 //! ```text
 //! === app.py
@@ -7,7 +7,7 @@
 //! #   ^ ours call lib.py f Scope
 //! ```
 //!
-//! A line of carets speaks about the line of text above it and is not part of the text. Columns of
+//! A line of carets describes the line of text above it and is not part of the text. Columns of
 //! carets count code points, `#` may be left out before carets in the first; a place without width at the
 //! start of the file is written `#| definition ...`.
 
@@ -27,7 +27,7 @@ pub struct Fixture {
     pub files: BTreeMap<String, (FileFacts, Arc<str>)>,
     /// The view of all interfaces.
     pub view: MemoryFacts,
-    /// What the indexer says.
+    /// The index of the indexer.
     pub index: ForeignIndex,
     ours: Vec<(String, u32, u16, String)>,
 }
@@ -99,7 +99,7 @@ impl Fixture {
         self.view.file_by_path(path).unwrap()
     }
 
-    /// Our links in a file, as its `ours KIND PATH NAME RULE` lines say.
+    /// Our links in a file, according to its `ours KIND PATH NAME RULE` lines.
     pub fn ours(&self, path: &str) -> Vec<Link> {
         let own = self.ours.iter().filter(|o| o.0 == path);
         own.map(|(_, at, len, words)| {

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use scip::types::occurrence::Typed_range;
 use scip::types::{Metadata, Occurrence, SymbolRole};
 
-/// Why a file is not imported.
+/// Reasons for which a file is not imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ScipError {
     /// The file is larger than [`SCIP_BYTES_MAX`].
@@ -28,15 +28,15 @@ pub enum ScipError {
     /// More documents or occurrences than are held in memory.
     #[error("the index has more than {max} {what}")]
     TooMany {
-        /// What there is too much of.
+        /// The kind of thing of which there are too many.
         what: &'static str,
         /// The limit.
         max: usize,
     },
-    /// The bytes are no protobuf message of the shape of a SCIP index.
+    /// The bytes are not a protobuf message of the shape of a SCIP index.
     #[error("not a SCIP index: {source} in {place}")]
     Malformed {
-        /// What was being read.
+        /// The part being read.
         place: String,
         /// The decoder's error.
         #[source]
@@ -45,12 +45,12 @@ pub enum ScipError {
     /// It decodes, but holds no document: empty, cut short, or some other protobuf message.
     #[error("not a SCIP index: no documents")]
     Empty,
-    /// A stored overlay that this version does not read.
+    /// A stored overlay that this version cannot read.
     #[error("stored overlay is unreadable: {0}")]
     Overlay(String),
 }
 
-/// A SCIP index as far as an import needs it.
+/// The parts of a SCIP index that an import needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForeignIndex {
     /// URI of the folder that paths are relative to, as stated; may be empty.
@@ -68,20 +68,20 @@ pub struct ForeignIndex {
 pub struct ForeignDocument {
     /// Path relative to the project root, as stated.
     pub path: String,
-    /// Unit of columns; `None` when the document does not say.
+    /// Unit of columns; `None` when the document does not declare it.
     pub encoding: Option<Encoding>,
-    /// Hash of the text, when the document carries it.
+    /// Hash of the text, when the document includes it.
     pub text: Option<ContentHash>,
     /// Places with a symbol, in the order of the document.
     pub occurrences: Vec<ForeignOccurrence>,
-    /// Occurrences with a symbol that were left out because their range is no range.
+    /// Occurrences with a symbol that were left out because their range is invalid.
     pub n_malformed: u32,
 }
 
 /// A place with a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignOccurrence {
-    /// Where.
+    /// Its range.
     pub range: Range,
     /// Position in [`ForeignIndex::symbols`].
     pub symbol: u32,
@@ -90,7 +90,7 @@ pub struct ForeignOccurrence {
 }
 
 impl ForeignOccurrence {
-    /// Whether the symbol is defined here.
+    /// Returns true if the symbol is defined here.
     pub fn is_definition(&self) -> bool {
         self.roles & SymbolRole::Definition as u32 != 0
     }
@@ -99,8 +99,8 @@ impl ForeignOccurrence {
 /// Reads an index. Unknown fields are skipped, so later versions of the format can be read.
 ///
 /// # Errors
-/// [`ScipError`] when the bytes are no index or pass a limit. Single bad occurrences are counted
-/// in their document instead.
+/// [`ScipError`] when the bytes are not an index or exceed a limit. Single bad occurrences are counted in
+/// their document instead.
 pub fn read(bytes: &[u8]) -> Result<ForeignIndex, ScipError> {
     if bytes.len() > SCIP_BYTES_MAX {
         return Err(ScipError::TooLarge { bytes: bytes.len(), max: SCIP_BYTES_MAX });
@@ -115,7 +115,7 @@ pub fn read(bytes: &[u8]) -> Result<ForeignIndex, ScipError> {
     Ok(index)
 }
 
-/// An error before the place is known.
+/// An error without the place, which is added later.
 enum Fault {
     Decode(protobuf::Error),
     Named(ScipError),
@@ -157,7 +157,7 @@ fn fields(bytes: &[u8], f: &mut dyn FnMut(u32, Body) -> Result<(), Fault>) -> Re
             }
             Some(WireType::Varint) => f(tag >> 3, Body::Varint(input.read_raw_varint64()?))?,
             Some(other) => input.skip_field(other)?,
-            // Reading a field of a kind that does not exist reports the decoder's own error.
+            // Reading a field of an unknown kind returns the decoder's own error.
             None => {
                 return Err(Fault::Decode(std::io::Error::other("unknown wire type").into()));
             }
@@ -269,7 +269,7 @@ fn utf8(bytes: &[u8]) -> Result<&str, Fault> {
     std::str::from_utf8(bytes).map_err(|e| Fault::Decode(std::io::Error::other(e).into()))
 }
 
-/// The range of an occurrence in any of the forms of the format; `None` when it is none of them.
+/// The range of an occurrence in any of the forms of the format; `None` for anything else.
 pub(crate) fn range_of(o: &Occurrence) -> Option<Range> {
     let parts = match (&o.typed_range, &o.range[..]) {
         (Some(Typed_range::SingleLineRange(r)), _) => [r.line, r.start_character, r.line, r.end_character],

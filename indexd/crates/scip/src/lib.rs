@@ -1,10 +1,10 @@
 //! SCIP indexes (`scip.proto`, the code intelligence format of compilers and indexers), out and in.
 //!
 //! [`mod@export`] writes a snapshot as an index that other tools read. [`import`] reads an index that
-//! another tool made, [`resolve`] ties it to our definitions by the place where each symbol is
-//! defined, and what comes out, an [`Overlay`] per file, is an input of the index like the file
-//! itself: [`overlay`] lays it over our links while the file's content is still the one indexed.
-//! Who stores overlays, and when files are linked again, is the shell's business.
+//! another tool made, and [`resolve`] ties it to our definitions by the place where each symbol is defined.
+//! The result, an [`Overlay`] per file, is an input of the index like the file itself: [`overlay`] applies
+//! it to our links while the file's content is still the one indexed. Storing overlays and linking files
+//! again is left to the shell.
 
 mod document;
 pub mod export;

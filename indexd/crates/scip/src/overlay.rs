@@ -1,4 +1,4 @@
-//! What an imported index says about one file, and how it goes over our links.
+//! The facts of an imported index about one file, and their application to our links.
 //!
 //! An [`Overlay`] is an input, not a cache: it is stored with the index, is part of its signature
 //! and counts only while the file's content is the one it was made for. It names targets by path,
@@ -16,18 +16,18 @@ use std::collections::BTreeMap;
 
 /// Version of the stored form; an overlay of another version is refused.
 const FORMAT: u8 = 2;
-/// Percent. A link this sure (scope, import, declared type) stays although the index calls the symbol
-/// external: `try: import ssl` / `except ImportError: ssl = None` defines a name in both worlds.
+/// Percent. A link with this confidence (scope, import, declared type) stays although the index calls the
+/// symbol external: `try: import ssl` / `except ImportError: ssl = None` defines a name in both worlds.
 const SURE: u8 = 98;
 
-/// What an imported index says about one file.
+/// The facts of an imported index about one file.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Overlay {
     /// The file, relative to the workspace.
     pub path: String,
     /// Its content when the index was imported.
     pub hash: ContentHash,
-    /// What its places name, each once, sorted by path, descriptor and ordinal.
+    /// The definitions that its places name, each once, sorted by path, descriptor and ordinal.
     pub targets: Vec<Target>,
     /// The places it knows, sorted, each once.
     pub places: Vec<Place>,
@@ -40,7 +40,7 @@ pub struct Target {
     pub path: String,
     /// Its descriptor within the file; empty for the file itself, a module.
     pub descriptor: String,
-    /// How many definitions of the file with the same descriptor come before it.
+    /// Number of definitions of the file with the same descriptor before it.
     pub ordinal: u16,
     /// The key under which it is looked up; `None` for a definition of the overlay's own file.
     pub key: Option<Key>,
@@ -53,13 +53,13 @@ pub struct Place {
     pub at: u32,
     /// Length of the token in bytes.
     pub len: u16,
-    /// Definitions of the symbol named here, positions in [`Overlay::targets`], the preferred one
-    /// first; empty when the symbol lies outside the tree.
+    /// Definitions of the symbol named here, positions in [`Overlay::targets`], the preferred one first;
+    /// empty when the symbol is outside the tree.
     pub targets: Vec<u32>,
 }
 
 impl Overlay {
-    /// Whether the overlay speaks about a file of this content.
+    /// Returns true if the overlay was made for a file of this content.
     pub fn matches(&self, hash: &ContentHash) -> bool {
         self.hash == *hash
     }
@@ -67,13 +67,13 @@ impl Overlay {
     /// The stored form.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = vec![FORMAT];
-        // In front, so that it can be compared without decoding the rest.
+        // First, so that it can be compared without decoding the rest.
         out.extend(self.hash.0);
         out.extend(bitcode::encode(self));
         out
     }
 
-    /// The content that the overlay with this stored form speaks about, without reading the rest.
+    /// The content hash in a stored overlay, without decoding the rest.
     pub fn hash_in(bytes: &[u8]) -> Option<ContentHash> {
         bytes.strip_prefix(&[FORMAT])?.first_chunk().copied().map(ContentHash)
     }
@@ -91,13 +91,13 @@ impl Overlay {
         bitcode::decode(&bytes[1 + hash.0.len()..]).map_err(|e| ScipError::Overlay(e.to_string()))
     }
 
-    /// Hash of everything the overlay says: its leaf in the index signature.
+    /// Hash of the whole content of the overlay: its leaf in the index signature.
     pub fn digest(&self) -> [u8; 32] {
         *blake3::hash(&self.encode()).as_bytes()
     }
 }
 
-/// Hash of all overlays of a workspace, for the index signature. The order given does not count.
+/// Hash of all overlays of a workspace, for the index signature. Does not depend on their order.
 pub fn digest<'o>(overlays: impl IntoIterator<Item = &'o Overlay>) -> [u8; 32] {
     let mut leaves: Vec<(&str, [u8; 32])> =
         overlays.into_iter().map(|o| (o.path.as_str(), o.digest())).collect();
@@ -111,16 +111,16 @@ pub fn digest<'o>(overlays: impl IntoIterator<Item = &'o Overlay>) -> [u8; 32] {
     *h.finalize().as_bytes()
 }
 
-/// Lays an overlay over our links of its file. Call it only while [`Overlay::matches`] holds, with
-/// the facts of that content read [`Facts::inside`].
+/// Applies an overlay to our links of its file. Call it only while [`Overlay::matches`] holds, with the
+/// facts of that content read [`Facts::inside`].
 ///
-/// At a place whose target is still in the tree, our links give way to one by [`Rule::Tooling`]
-/// (kinds, roles and sources stay ours; without a link of ours the syntax decides); candidates of
-/// dynamic dispatch stay when the call itself is confirmed. Of several definitions of one symbol those
-/// that we had found stay, else the preferred one counts. At a place that names something outside the
-/// tree our inferred links are dropped and the use counts as external. A target that is gone leaves ours.
-/// Links without an identifier of their own (`implement`) stay; `dataflow` follows the call at its
-/// place. Order and lookups are again those of [`Links`].
+/// At a place whose target is still in the tree, our links are replaced by one with [`Rule::Tooling`]
+/// (kinds, roles and sources stay ours; without a link of ours the syntax decides); candidates of dynamic
+/// dispatch stay when the call itself is confirmed. If one symbol has several definitions, those that we had
+/// found stay, otherwise the preferred one counts. At a place that names something outside the tree our
+/// inferred links are dropped and the use counts as external. If the target is gone, our links stay. Links
+/// without an identifier of their own (`implement`) stay; `dataflow` follows the call at its place. The
+/// order of links and lookups is again that of [`Links`].
 pub fn apply(overlay: &Overlay, file: FileDoc, facts: Facts, links: &mut Links, view: &dyn FactsView) {
     let targets: Vec<Option<DefRef>> =
         overlay.targets.iter().map(|t| find(t, file, &facts, view, &mut links.lookups)).collect();
@@ -158,7 +158,7 @@ pub fn apply(overlay: &Overlay, file: FileDoc, facts: Facts, links: &mut Links, 
     links.unresolved = open.into_values().flatten().collect();
 }
 
-/// The definition that a target still names.
+/// Finds the definition that a target refers to, if it still exists.
 fn find(
     target: &Target,
     file: FileDoc,
@@ -185,13 +185,13 @@ fn find(
 
 fn names_it(target: &Target, facts: &Facts, def: DefIdx) -> bool {
     let d = facts.def(def);
-    // Comparing the last name first spares most descriptors.
+    // Comparing the last name first avoids most descriptors.
     d.ordinal == target.ordinal
         && target.descriptor.contains(facts.str(d.name))
         && names::descriptor(facts, def) == target.descriptor
 }
 
-/// One place of the overlay with what we have there.
+/// One place of the overlay with our links at it.
 struct AtPlace<'a> {
     place: &'a Place,
     links: Vec<Link>,
@@ -201,7 +201,7 @@ struct AtPlace<'a> {
 }
 
 impl AtPlace<'_> {
-    /// The symbol lies outside the tree.
+    /// The symbol is outside the tree.
     fn external(&mut self) {
         if self.links.iter().any(|l| names_place(l) && l.confidence >= SURE) {
             return;
@@ -221,7 +221,8 @@ impl AtPlace<'_> {
         }
     }
 
-    /// What a place does with a definition, by its kind alone: for languages in which not every use is a fact.
+    /// The role of a place that names a definition, by the kind of the definition alone: for languages in
+    /// which not every use is a fact.
     fn role_of(&self, target: DefRef) -> Option<Role> {
         let facts = &self.syntax.facts;
         if facts.interface.language.linking() == Linking::Types {
@@ -236,7 +237,7 @@ impl AtPlace<'_> {
         })
     }
 
-    /// The symbol has these definitions, the preferred one first.
+    /// Links the place to these definitions of the symbol, the preferred one first.
     fn named(&mut self, known: &[DefRef]) {
         let Some(&preferred) = known.first() else {
             return;
@@ -287,7 +288,7 @@ impl AtPlace<'_> {
     }
 }
 
-/// What a place does with a target.
+/// A use of a target at a place.
 struct Use {
     kind: EdgeKind,
     source: DefIdx,
@@ -295,7 +296,7 @@ struct Use {
     target: DefRef,
 }
 
-/// Whether a link says what the identifier at its place names.
+/// Returns true if a link is to the definition that the identifier at its place names.
 fn names_place(link: &Link) -> bool {
     !matches!(link.kind, EdgeKind::Dataflow | EdgeKind::DataflowIn | EdgeKind::Implement)
 }
@@ -350,8 +351,8 @@ impl<'a> Syntax<'a> {
         self.at(at).map(|u| u.1)
     }
 
-    /// The innermost function, method or type around a place. A decorator stands outside of what it
-    /// decorates, although the definition's span holds it.
+    /// The innermost function, method or type around a place. A decorator is outside of the definition it
+    /// decorates, although the definition's span includes it.
     fn around(&self, at: u32, role: Role) -> DefIdx {
         let defs = &self.facts.interface.defs;
         let holds = |d: &&indexd_model::Def| {

@@ -1,10 +1,10 @@
-//! Tying a foreign index to our definitions.
+//! Ties a foreign index to our definitions.
 //!
-//! Symbols of other indexers are opaque: what two tools agree on is where a symbol is defined. The
-//! definition occurrence of a foreign symbol and our definition whose name starts there are the same
-//! thing, and every other occurrence of that symbol is then a use of it. A symbol that no document
-//! defines lies outside the tree, unless its package or module is one of ours: an indexer that finds
-//! an installed copy of the project calls the project's own names external.
+//! Symbols of other indexers are opaque; two tools agree only on the place where a symbol is defined. The
+//! definition occurrence of a foreign symbol and our definition whose name starts there are the same thing,
+//! and every other occurrence of that symbol is then a use of it. A symbol that no document defines is
+//! outside the tree, unless its package or module is one of ours: an indexer that finds an installed copy of
+//! the project calls the project's own names external.
 //!
 //! An index may be older than the tree. It carries no hashes, so each place must prove itself: it
 //! must hold an identifier (see [`crate::document`]), that of the symbol or of an import's alias.
@@ -23,10 +23,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Content hash and text of a file by its path, as the view that is tied to knows them.
+/// Content hash and text of a file by its path, as known to the view.
 pub type ReadFile<'a> = dyn Fn(&str) -> Option<(ContentHash, Arc<str>)> + 'a;
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     /// One for each file with at least one known place, sorted by path.
@@ -39,16 +39,16 @@ pub struct Imported {
     pub stale_files: Vec<String>,
     /// Occurrences of matching documents.
     pub n_occurrences: u64,
-    /// Of them, those left out because the range does not hold the identifier it should.
+    /// Number of them left out because the range does not hold the expected identifier.
     pub n_dropped: u64,
     /// Places that name a definition of the tree.
     pub n_targets: u64,
-    /// Places that name something outside of it.
+    /// Places that name something outside the tree.
     pub n_external: u64,
 }
 
-/// Ties `index` to the files of `view`. Paths of its documents are taken below `prefix`, a folder of
-/// the workspace, mostly empty. `read_file` gives content hash and text of a file as `view` knows it.
+/// Ties `index` to the files of `view`. Paths of its documents are relative to `prefix`, a folder of the
+/// workspace, usually empty. `read_file` returns content hash and text of a file as known to `view`.
 ///
 /// The result depends on the arguments alone, not on the order of documents or occurrences, except
 /// that a symbol with several definitions prefers the first in path order.
@@ -72,9 +72,8 @@ pub fn resolve_import(
     imported
 }
 
-/// The folder of the workspace at `root` (an absolute path) that a `file:` URI of a project root
-/// names, for [`resolve_import`]; `None` when it lies elsewhere, as for an index made on another
-/// machine.
+/// The folder of the workspace at `root` (an absolute path) that a `file:` URI of a project root names, for
+/// [`resolve_import`]; `None` when it is elsewhere, as for an index made on another machine.
 pub fn prefix_of(project_root: &str, root: &str) -> Option<String> {
     let path = decode_uri(project_root.strip_prefix("file://")?)?;
     let (path, root) = (path.trim_end_matches('/'), root.trim_end_matches('/'));
@@ -86,7 +85,7 @@ pub fn prefix_of(project_root: &str, root: &str) -> Option<String> {
     RepoPath::new(rest).ok().map(|p| p.to_string())
 }
 
-/// Replaces `%xx` escapes; `None` when the result is no UTF-8.
+/// Replaces `%xx` escapes; `None` when the result is not UTF-8.
 fn decode_uri(text: &str) -> Option<String> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
@@ -156,7 +155,7 @@ impl Open {
             let known = definitions.known(n, place.symbol);
             let symbol = definitions.symbols[place.symbol as usize].as_ref();
             let own = if place.is_definition { self.defined(place, symbol) } else { None };
-            // A Python name that we know as a definition is no use, whatever the indexer calls it.
+            // A Python name that we know as a definition is not a use, whatever the indexer calls it.
             let is_python = self.interface.language == Language::Python;
             if own.is_some() || (is_python && self.starts.contains_key(&place.token.start)) {
                 continue;
@@ -225,13 +224,14 @@ impl Open {
     }
 }
 
-/// The key of a definition that fewest files provide: looking it up ties the use to least else.
+/// The key of a definition that the fewest files provide, so that the use is linked again as rarely as
+/// possible.
 fn key_of(file: &Open, def: DefIdx, view: &dyn FactsView) -> Option<Key> {
     let keys = file.interface.entries.iter().filter(|e| e.def == def).map(|e| e.key);
     keys.min_by_key(|k| (view.providers(*k).len(), *k))
 }
 
-/// What the symbols of an index are.
+/// Our definitions of the symbols of an index.
 struct Definitions<'i> {
     symbols: &'i [Option<Symbol>],
     /// Position of an open file by its handle.
@@ -284,7 +284,7 @@ impl<'i> Definitions<'i> {
                 }
             }
         }
-        // An overload is not what a use means, the definition is; a setter is meant by some writes.
+        // A use means the definition, not an overload; some writes mean a setter.
         let has = |d: &DefRef, flag| {
             let file = &files[it.by_file[&d.file] as usize];
             d.def.some().is_some_and(|i| file.interface.defs[i.index()].flags.has(flag))
@@ -305,12 +305,12 @@ impl<'i> Definitions<'i> {
         }
     }
 
-    /// Our definitions of a symbol as the `n`-th file sees it; `None` when no document defines it.
+    /// Our definitions of a symbol as seen by the `n`-th file; `None` when no document defines it.
     fn known(&self, n: u32, symbol: u32) -> Option<&[DefRef]> {
         self.known.get(&self.key(n, symbol)).map(|d| &d[..])
     }
 
-    /// Whether a symbol lies outside the tree for certain.
+    /// Returns true if a symbol is certainly outside the tree.
     fn is_external(&self, symbol: u32) -> bool {
         let Some(Symbol::Global { manager, package, descriptors, .. }) = &self.symbols[symbol as usize]
         else {
@@ -333,7 +333,7 @@ fn root_module(file: &Open, view: &dyn FactsView) -> Option<String> {
     }
 }
 
-/// A package name as registries compare it: case and kind of separator do not count.
+/// A package name in the form in which registries compare it: case and kind of separator do not count.
 fn normalised(package: &str) -> String {
     package.chars().map(|c| if matches!(c, '.' | '_') { '-' } else { c.to_ascii_lowercase() }).collect()
 }

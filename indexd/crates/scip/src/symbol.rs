@@ -1,4 +1,4 @@
-//! SCIP symbol strings of other indexers, read.
+//! Parses SCIP symbol strings of other indexers.
 //!
 //! The grammar is that of `scip.proto`, `message Symbol`:
 //!
@@ -9,10 +9,10 @@
 //! name       = [A-Za-z0-9_+$-]+ | '`' any, with '`' doubled '`'
 //! ```
 //!
-//! Blanks inside the first four fields are doubled and an empty field is `.`. The grammar leaves one
-//! case open: a field that begins with a blank reads as part of the field before it.
+//! Blanks inside the first four fields are doubled and an empty field is `.`. The grammar leaves one case
+//! open: a field that begins with a blank is read as part of the field before it.
 
-/// A symbol as other indexers write it.
+/// A symbol of any indexer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Symbol {
     /// Known in its document only.
@@ -33,11 +33,11 @@ pub enum Symbol {
 pub struct Descriptor {
     /// Name without escapes; never empty.
     pub name: String,
-    /// What kind of thing it names.
+    /// The kind of thing it names.
     pub suffix: Suffix,
 }
 
-/// What a descriptor names, told by what follows the name.
+/// The kind of thing that a descriptor names, told by the mark after the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Suffix {
     /// `name/`
@@ -88,17 +88,17 @@ fn is_simple(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'+' | b'-' | b'$')
 }
 
-/// What of a symbol string is still to be read.
+/// The unread rest of a symbol string.
 struct Rest<'t>(&'t str);
 
 impl<'t> Rest<'t> {
-    /// Takes `mark`, if the rest begins with it.
+    /// Takes `mark` if the rest begins with it.
     fn take(&mut self, mark: &str) -> Option<()> {
         self.0 = self.0.strip_prefix(mark)?;
         Some(())
     }
 
-    /// Takes everything up to a single `end`, which is taken, too; a doubled one stands for itself.
+    /// Takes everything up to a single `end`, which is taken, too; a doubled one means the character itself.
     fn until(&mut self, end: char) -> Option<String> {
         let mut out = String::new();
         loop {
@@ -119,7 +119,7 @@ impl<'t> Rest<'t> {
         self.field().map(|f| if f == "." { String::new() } else { f })
     }
 
-    /// Takes as many simple characters as there are.
+    /// Takes all simple characters up to the next other one.
     fn simple(&mut self) -> &'t str {
         let end = self.0.bytes().position(|b| !is_simple(b)).unwrap_or(self.0.len());
         let (simple, rest) = self.0.split_at(end);
@@ -250,7 +250,7 @@ mod tests {
         ("[a-zA-Z0-9_+$-]{1,5}|[a-z`/#.:!()\\[\\] \u{e9}]{1,6}|\\PC{1,4}", suffix, "[a-z0-9+$_-]{0,3}")
     }
 
-    /// A descriptor with its name written as our own symbols have it.
+    /// A descriptor with its name written as in our own symbols.
     fn own(name: &str, suffix: Suffix, disambiguator: &str) -> String {
         let mut written = String::new();
         push_name(&mut written, name);

@@ -1,8 +1,8 @@
-//! Places in a text: byte spans on our side, lines and columns in some encoding on SCIP's.
+//! Places in a text: byte spans here, lines and columns in some encoding in SCIP.
 
 use indexd_model::{LineIndex, Span};
 
-/// In which units a document counts its columns.
+/// The unit in which a document counts its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// Bytes.
@@ -14,7 +14,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// All of them, the likeliest of an index that does not say first.
+    /// All units, the most likely of an undeclared one first.
     pub const ALL: [Self; 3] = [Self::Utf8, Self::Utf16, Self::Utf32];
 
     fn width(self, c: char) -> usize {
@@ -109,7 +109,7 @@ impl<'t> Text<'t> {
     }
 }
 
-/// Whether a text is one identifier of Go or Python.
+/// Returns true if a text is one identifier of Go or Python.
 pub fn is_identifier(text: &str) -> bool {
     text.starts_with(is_identifier_start) && text.chars().all(is_identifier_part)
 }

@@ -1,13 +1,12 @@
 //! Secrets in text: found by rules on the content and replaced in place.
 //!
-//! [`find`] names the places, [`redact`] replaces them without moving anything: a redacted text has
-//! the same number of bytes and the same lines, so every span and line number taken of the original
-//! stays true. Files that are secrets by their *name* are not this crate's business; they are never
-//! read at all.
+//! [`find`] returns the spans of secrets, [`redact`] replaces them without moving anything: a redacted text
+//! has the same number of bytes and the same lines, so every span and line number of the original stays
+//! valid. Files that are secret by their *name* are not handled here; they are never read at all.
 //!
-//! A scan looks for the rules' keywords in one pass and runs a rule's expression only on lines that
-//! hold one of them. All expressions are linear. The rules stand in [`rules`]; nothing here does IO
-//! or remembers a value it saw.
+//! A scan looks for the rules' keywords in one pass and runs a rule's expression only on lines that hold one
+//! of them. All expressions are linear. The table of rules is in [`rules`]; nothing here does IO or
+//! remembers a value it saw.
 
 pub mod rules;
 mod scan;
@@ -15,13 +14,13 @@ mod scan;
 use indexd_model::{REDACTION_MARK, Span};
 use std::borrow::Cow;
 
-/// Changes when the same text can be redacted differently.
+/// Version of the rules: changes when the same text can be redacted differently.
 pub const RULES_VERSION: u32 = 5;
 
-/// A line with this mark holds no secret, by its author's word.
+/// Mark of a line that its author declares free of secrets.
 pub const ALLOW_MARK: &str = "indexd:allow";
 
-/// A place that is not shown.
+/// A redacted place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Redaction {
     /// Name of the rule that fired; see [`rules::RULES`].
@@ -30,14 +29,14 @@ pub struct Redaction {
     pub span: Span,
 }
 
-/// The places of secrets in `text`, in order, not overlapping.
+/// Finds the secrets in `text`, in order, not overlapping.
 pub fn find(text: &str) -> Vec<Redaction> {
     scan::find(text)
 }
 
-/// Replaces the secrets in `text`, line by line, as [`REDACTION_MARK`] says. Line ends stay.
+/// Replaces the secrets in `text`, line by line, as described at [`REDACTION_MARK`]. Line ends stay.
 ///
-/// The text is borrowed when it holds none.
+/// Returns the text borrowed when it holds none.
 pub fn redact(text: &str) -> (Cow<'_, str>, Vec<Redaction>) {
     let found = find(text);
     if found.is_empty() {
@@ -66,8 +65,8 @@ fn replace(secret: &str, rule: &str, out: &mut String) {
     }
 }
 
-/// Returns the rule by which the name of a file or folder holds a token that its issuer marks. Names like
-/// `password` are left alone: they are about secrets and do not hold one.
+/// Returns the rule by which the name of a file or folder holds a token with the issuer's mark. Names like
+/// `password` are ignored: they are about secrets and do not hold one.
 pub fn in_name(name: &str) -> Option<&'static str> {
     // Nearly all names are shorter than a token, or hold no digit.
     if name.len() < NAME_BYTES_MIN || !name.bytes().any(|b| b.is_ascii_digit()) {
@@ -76,15 +75,16 @@ pub fn in_name(name: &str) -> Option<&'static str> {
     find(name).into_iter().map(|found| found.rule).find(|rule| !rule.starts_with("generic"))
 }
 
-/// Bytes of the shortest token that an issuer marks.
+/// Bytes of the shortest token with an issuer's mark.
 const NAME_BYTES_MIN: usize = 15;
 
-/// Lets go of what searches on this thread have learnt, some megabytes; the next one learns it again.
+/// Frees the caches of searches on this thread, some megabytes; the next search builds them again.
 pub fn forget_scratch() {
     scan::forget_scratch();
 }
 
-/// Whether a file's text is left alone: lock files and pictures are full of hashes, and no secrets.
+/// Returns true if a file's text is not redacted: lock files and pictures are full of hashes, and hold no
+/// secrets.
 pub fn is_exempt(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     const NAMES: [&str; 4] = ["go.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml"];

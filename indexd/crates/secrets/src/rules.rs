@@ -1,37 +1,37 @@
-//! The rules: what a credential of each kind looks like.
+//! The rules: the form of each kind of credential.
 //!
-//! Formats are those the issuers publish or secret scanners agree on (gitleaks and detect-secrets
-//! were read for comparison). A rule that cannot be told from ordinary code by its shape has to pass
-//! a [`Check`] on the value as well.
+//! Formats are those published by issuers or agreed on by secret scanners (gitleaks and detect-secrets were
+//! read for comparison). A rule whose form also occurs in ordinary code has to pass a [`Check`] on the value
+//! as well.
 
 /// One kind of secret.
 pub struct Rule {
     /// Its name, shown in place of the secret.
     pub name: &'static str,
-    /// At least one of these stands in a line that the rule can match; ASCII, any case.
+    /// Words of which at least one is in every line that the rule can match; ASCII, any case.
     pub keywords: &'static [&'static str],
-    /// What it looks like within one line, byte by byte (`\w` is ASCII); the group `s` is the
-    /// secret, else the whole match. A match ends at a character boundary.
+    /// Expression for the form of the secret within one line, byte by byte (`\w` is ASCII); the group `s` is
+    /// the secret, otherwise the whole match. A match ends at a character boundary.
     pub pattern: &'static str,
-    /// What the value must be besides.
+    /// Further condition on the value.
     pub check: Check,
 }
 
 /// A test of the value that a pattern found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// No placeholder.
+    /// Not a placeholder.
     Real,
-    /// No placeholder, and letters and digits mixed.
+    /// Not a placeholder, and letters and digits mixed.
     Mixed,
-    /// A password in an address: no word that stands for one.
+    /// Password in a URL; placeholders are rejected.
     Password,
     /// Looks random: see `scan::looks_random`.
     Random,
-    /// Stands where nothing but a password does: looks random, or as people choose passwords.
+    /// Found where only a password can be: looks random, or like a password chosen by a person.
     Chosen,
-    /// Assigned to a name that says that it is a secret: looks random, or like a password that was
-    /// made up well where the name says that it is one.
+    /// Assigned to a name that says that it is a secret: looks random, or like a well made password where
+    /// the name says that it is one.
     Assigned,
 }
 
@@ -44,11 +44,11 @@ const fn rule(
     Rule { name, keywords, pattern, check }
 }
 
-/// What a value is assigned to, for the generic rules.
+/// Words of names of secrets, for the generic rules.
 const WORDS: &[&str] =
     &["access", "auth", "api", "credential", "creds", "key", "pass", "psk", "pwd", "secret", "token"];
 
-/// The same as an expression, inside another one.
+/// Expression for these words, for use inside another one.
 macro_rules! named {
     ($before:literal, $after:literal) => {
         concat!(
@@ -59,8 +59,8 @@ macro_rules! named {
     };
 }
 
-/// Rules that match within a line, in order of precedence. Private keys span lines and are found
-/// apart, under the name [`PRIVATE_KEY`].
+/// Rules that match within a line, in order of precedence. Private keys span lines and are found separately,
+/// under the name [`PRIVATE_KEY`].
 pub const RULES: &[Rule] = &[
     rule(
         "aws-access-key",
@@ -148,7 +148,7 @@ pub const RULES: &[Rule] = &[
         r#"(?i)\bauthorization["'`]?\]?\s{0,3}(?::=|=>|=|:|,)\s{0,3}[bf]?["'`]?(?:basic|bearer|token)\s{1,3}(?P<s>[\w.=+/~-]{12,2000})"#,
         Check::Random,
     ),
-    // The address of a database as Go's drivers have it.
+    // The address of a database in the form of Go's drivers.
     rule(
         "dsn-password",
         &["@tcp(", "@unix("],
@@ -169,7 +169,7 @@ pub const RULES: &[Rule] = &[
         r#"(?i)(?:auth(?:entication)?|credentials?|getconnection|mysqli(?:_connect)?|mysql_connect|new\s{1,3}pdo|\blogin)["']?\s{0,3}(?:[=:]\s{0,3})?[(\[]?\s{0,3}(?:[^"'(\n]{1,60},\s{0,3}|["'][^"'\n]{0,60}["'],\s{0,3}){0,2}["'][^"'\n]{1,64}["'],\s{0,3}(?:Some\()?["'](?P<s>[^\s"'`<>\\]{6,150})["']"#,
         Check::Chosen,
     ),
-    // `-u name:...` of curl and others, and what stands for it in programs.
+    // `-u name:...` of curl and others, and its equivalents in programs.
     rule(
         "user-flag",
         &["-u ", "-u'", "-u\"", "--user", "--proxy-user", "userpwd", "http -a", "https -a"],
@@ -198,14 +198,14 @@ pub const RULES: &[Rule] = &[
         r#"(?i)(?:\b(?:mysql\w{0,10}|mariadb\w{0,10}|7za?)\s(?:[^\n]{0,200}?\s)?-p|\b(?:sshpass|\w{2,12}\s{1,3}login|mongo\w{0,8}|twine|sqlcmd|bcp|(?:un)?zip)\s(?:[^\n]{0,200}?\s)?-p[\s=]|\bldap\w{3,8}\s(?:[^\n]{0,200}?\s)?-w\s|\bredis-cli\s(?:[^\n]{0,200}?\s)?-a\s|\bsmbclient\s[^\n]{0,200}?-U\s{0,2}["']?[\w.-]{1,64}%|-pass\w{0,3}\s{1,3}["']?pass:)["']?(?P<s>[^\s"'`]{6,128})"#,
         Check::Chosen,
     ),
-    // A password that a shell writes to a program's input.
+    // A password that a shell pipes into a program.
     rule(
         "piped-password",
         &["sudo -s", "chpasswd", "password-stdin", "with-token", "passphrase-fd", "passwd --stdin"],
         r#"(?i)(?:echo|printf|cat\s{0,3}<<<)\s{1,3}(?:-\w\s)?["']?(?:[\w.-]{1,64}:)?(?P<s>[^\s"'`:|]{6,128})["']?\s{0,3}\|[^|\n]{0,80}(?:sudo\s{1,3}-S|chpasswd|--password-stdin|--with-token|--passphrase-fd|passwd\s--stdin)"#,
         Check::Chosen,
     ),
-    // Lines of settings that have a word and the password behind it.
+    // Lines of settings with a keyword followed by the password.
     rule(
         "config-password",
         &["requirepass", "masterauth", "password "],
@@ -326,7 +326,7 @@ pub const RULES: &[Rule] = &[
 /// Name of the rule for private keys in PEM and OpenPGP armour.
 pub const PRIVATE_KEY: &str = "private-key";
 
-/// Begin and end of what [`PRIVATE_KEY`] finds.
+/// Begin and end of the text found by [`PRIVATE_KEY`].
 pub const PRIVATE_KEY_BEGIN: &str = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----";
 /// See [`PRIVATE_KEY_BEGIN`].
 pub const PRIVATE_KEY_END: &str = "-----END ";

@@ -9,19 +9,19 @@ use regex::bytes::{Regex, RegexBuilder};
 use std::cell::RefCell;
 use std::sync::LazyLock;
 
-/// Bytes of a line that is looked at as a whole; of a longer one, what stands around each keyword.
+/// Longest line in bytes that is scanned as a whole; of a longer line, only the text around each keyword is.
 const LINE_BYTES_MAX: usize = 20_000;
-/// Bytes before a keyword that are looked at in a longer line: a name and a type.
+/// Bytes scanned before a keyword in a longer line: a name and a type.
 const BEHIND: usize = 200;
-/// Bytes after it: more than the longest secret that a rule knows the end of.
+/// Bytes scanned after it: more than the longest secret whose end a rule recognises.
 const AHEAD: usize = 2_400;
-/// Bytes of the mark that begins a private key, at most.
+/// Bytes of the longest mark that begins a private key.
 const PRIVATE_KEY_MARK_BYTES_MAX: usize = 100;
-/// Bits per byte below which a value is no random string (gitleaks uses the same figure).
+/// Bits per byte below which a value is not a random string (gitleaks uses the same figure).
 const ENTROPY_MIN: f64 = 3.5;
 /// Digits of the run that makes a value look random.
 const RUN_DIGITS_MIN: usize = 2;
-/// Bytes of a compiled expression.
+/// Bytes of the largest compiled expression.
 const REGEX_BYTES_MAX: usize = 1 << 20;
 
 struct Scanner {
@@ -31,7 +31,7 @@ struct Scanner {
     patterns: Patterns,
 }
 
-/// A clone shares what is compiled and has memory of its own for searching.
+/// A clone shares the compiled expressions and has its own memory for searching.
 #[derive(Clone)]
 struct Patterns {
     rules: Vec<Regex>,
@@ -39,8 +39,8 @@ struct Patterns {
 }
 
 thread_local! {
-    // What a search learns is kept in small blocks. The threads of a build take theirs along when they
-    // end; among all that a build frees, each would keep a page from being given back.
+    // A search keeps its caches in small blocks. The threads of a build free them when they end; among
+    // everything else that a build frees, each block would keep a page from being returned to the system.
     static PATTERNS: RefCell<Option<Patterns>> = const { RefCell::new(None) };
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn forget_scratch() {
 
 fn find_with(scanner: &Scanner, patterns: &Patterns, text: &str) -> Vec<Redaction> {
     let mut found = Vec::new();
-    // Where each rule has looked already.
+    // End of the text that each rule has scanned.
     let mut done = [0usize; RULES.len() + 1];
     for hit in scanner.keywords.find_overlapping_iter(text) {
         let rule = scanner.rule_of[hit.pattern().as_usize()];
@@ -112,13 +112,13 @@ fn find_with(scanner: &Scanner, patterns: &Patterns, text: &str) -> Vec<Redactio
         done[rule] = line_end.max(hit.end());
         let end = end_of_value(RULES[rule].name, text, start, line_end);
         let line = &text[start..end];
-        // Words that stand beside secrets stand in many lines, and few of these hold a digit.
+        // Keywords of secrets are in many lines, and few of these hold a digit.
         let may_hold_one = has_digits(line, n_digits_min(RULES[rule].check));
         if may_hold_one && !line.contains(ALLOW_MARK) {
             in_line(rule, &patterns.rules[rule], line, start, &mut found);
         }
     }
-    // A private key hides what else is found in it; then the first rule in the table wins.
+    // A private key covers other secrets found in it; otherwise the first rule in the table wins.
     let precedence = |r: &Redaction| RULES.iter().position(|rule| rule.name == r.rule);
     found
         .sort_by_key(|r| (r.span.start, r.rule != PRIVATE_KEY, std::cmp::Reverse(r.span.end), precedence(r)));
@@ -131,8 +131,8 @@ fn find_with(scanner: &Scanner, patterns: &Patterns, text: &str) -> Vec<Redactio
     found
 }
 
-/// The end of what a rule looks at: of the line from `start` to `end`, or of those after it where this
-/// one ends with an open assignment or names the value of the next.
+/// The end of the text that a rule scans: of the line from `start` to `end`, or of the lines after it where
+/// this one ends with an open assignment or names the value of the next.
 fn end_of_value(rule: &str, text: &str, start: usize, end: usize) -> usize {
     let line = text[start..end].trim_end();
     let names_next = || {
@@ -157,10 +157,10 @@ fn end_of_value(rule: &str, text: &str, start: usize, end: usize) -> usize {
     short_line_around(text, next).map_or(end, |line| line.1.max(end))
 }
 
-/// Bytes of a block of settings in which a default is looked for.
+/// Bytes of a block of settings in which a default is searched for.
 const BLOCK_BYTES_MAX: usize = 800;
 
-/// How the line after a name begins that holds its value.
+/// Prefix of the line after a name that holds its value.
 const VALUE: &str = "value";
 
 /// The line around `at`, unless it is longer than [`LINE_BYTES_MAX`].
@@ -173,7 +173,7 @@ fn short_line_around(text: &str, at: usize) -> Option<(usize, usize)> {
     (end - start <= LINE_BYTES_MAX).then_some((start, end))
 }
 
-/// What is looked at of a longer line: some of it around a keyword, whole characters, on one line.
+/// The part of a longer line that is scanned: text around a keyword, whole characters, on one line.
 fn window_around(text: &str, start: usize, end: usize) -> std::ops::Range<usize> {
     let is_end = |b: &u8| matches!(b, b'\n' | b'\r');
     let bytes = text.as_bytes();
@@ -188,11 +188,11 @@ fn window_around(text: &str, start: usize, end: usize) -> std::ops::Range<usize>
 fn in_line(rule: usize, pattern: &Regex, line: &str, start: usize, found: &mut Vec<Redaction>) {
     for captures in pattern.captures_iter(line.as_bytes()) {
         let Some(value) = captures.name("s").or_else(|| captures.get(0)) else { continue };
-        // A boundary that the pattern consumed is no part of the secret.
+        // A boundary that the pattern consumed is not a part of the secret.
         let (Some(secret), Some(before)) = (line.get(value.range()), line.get(..value.start())) else {
             continue;
         };
-        // Punctuation of prose and quotes after a token belong to neither of its parts.
+        // Punctuation of prose and quotes after a token are not part of it.
         let secret =
             secret.trim_end_matches(|c: char| c.is_ascii_whitespace() || "\"'`,;)]}\\<>".contains(c));
         if passes(RULES[rule].check, secret, before) {
@@ -219,7 +219,7 @@ fn passes(check: Check, secret: &str, before: &str) -> bool {
     }
 }
 
-/// Whether a value looks like a secret of the kind that its name says.
+/// Returns true if a value looks like a secret of the kind that its name indicates.
 fn is_assigned(secret: &str, before: &str) -> bool {
     let name = name_before(before);
     let fits = looks_random(secret)
@@ -229,37 +229,38 @@ fn is_assigned(secret: &str, before: &str) -> bool {
     fits && !names_id(&name)
 }
 
-/// What a value is assigned to, in small letters: the word before it and its separators.
+/// The name that a value is assigned to, in lower case: the text before it with its separators.
 fn name_before(before: &str) -> String {
     let start = before.char_indices().rev().nth(NAME_CHARS).map_or(0, |(i, _)| i);
     before[start..].to_ascii_lowercase()
 }
 
-/// Characters before a value in which its name stands.
+/// Characters before a value in which its name is searched for.
 const NAME_CHARS: usize = 60;
 
-/// Whether a name says that its value stands for something else.
+/// Returns true if a name says that its value is an identifier of something else.
 fn names_id(name: &str) -> bool {
     let name = name.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
     name.ends_with("_id") || name.ends_with("-id")
 }
 
-/// Whether a name says that people chose the value, so that it is short and need not look random.
+/// Returns true if a name says that a person chose the value, so that it is short and need not look random.
 fn names_password(name: &str) -> bool {
     ["passw", "passphrase", "psk", "pwd", "secret"].iter().any(|word| name.contains(word))
         || is_password(name)
 }
 
-/// Whether the name of a value ends with a word for a password: what people choose stands there, and hardly
-/// ever the name of something.
+/// Returns true if the name of a value ends with a word for a password. Such a value is chosen by a person
+/// and hardly ever the name of something.
 fn is_password(name: &str) -> bool {
     const OTHERS: [&str; 5] = ["bypass", "compass", "encompass", "surpass", "trespass"];
     let is_one = |name: &str| {
         let is_short = name.ends_with("pass") && !OTHERS.iter().any(|word| name.ends_with(word));
         is_short || ["password", "passwd", "passphrase", "psk", "pwd"].iter().any(|word| name.ends_with(word))
     };
-    // Words of types, calls and attributes may stand between a name and its value: `password: str = "..."`,
-    // `let password = String::from("...")`. Of a longer name (`password_field`) the last word says what it is.
+    // Words of types, calls and attributes may be between a name and its value: `password: str = "..."`,
+    // `let password = String::from("...")`. The last word of a longer name (`password_field`) says what the
+    // value means.
     const BETWEEN: &str = "b br char const default f from l new plain r some std str string type u8 value";
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let words = name.rsplit(|c| !is_word(c)).filter(|w| w.bytes().any(|b| b.is_ascii_alphanumeric()));
@@ -267,11 +268,11 @@ fn is_password(name: &str) -> bool {
     words.take(WORDS_BETWEEN).find(|w| !is_between(w)).is_some_and(|w| is_one(w.trim_matches(['_', '-'])))
 }
 
-/// Words before a value among which its name is.
+/// Words before a value among which its name is searched for.
 const WORDS_BETWEEN: usize = 6;
 
-/// Whether a value looks like a password of ordinary length: letters and digits with no separator of names
-/// between them, which are more than a word that stands for a password or for a place, and a number behind it.
+/// Returns true if a value looks like a password of ordinary length: letters and digits without a separator
+/// of names, and not merely a placeholder word or the name of a field, followed by a number.
 fn looks_chosen(secret: &str) -> bool {
     const WORDS: &str = "abc admin bar demo field foo hash input key label mypass mypassword name newpass \
         pass passw password passwd pwd secret test token user value";
@@ -284,7 +285,7 @@ fn looks_chosen(secret: &str) -> bool {
         && !holds(WORDS, word)
 }
 
-/// Whether a name says that its value was made by an issuer; a mere key may be one of a map.
+/// Returns true if a name says that an issuer made the value; a value named only `key` may be one of a map.
 fn names_token(name: &str) -> bool {
     names_password(name)
         || ["token", "api_key", "apikey", "api-key", "auth", "access", "private"]
@@ -292,7 +293,8 @@ fn names_token(name: &str) -> bool {
             .any(|w| name.contains(w))
 }
 
-/// Whether a value is 128 bits or more in hexadecimal, of which each digit says less than other text.
+/// Returns true if a value is 128 bits or more in hexadecimal, whose digits hold less entropy than other
+/// text.
 fn is_long_hex(secret: &str) -> bool {
     const DIGITS_MIN: usize = 32;
     const ENTROPY_MIN: f64 = 3.0;
@@ -303,7 +305,7 @@ fn is_long_hex(secret: &str) -> bool {
         && !counts_up(secret)
 }
 
-/// Whether a value is an expression of a program: a call, a path of names, a variable.
+/// Returns true if a value is an expression of a program: a call, a path of names, a variable.
 fn is_code(secret: &str) -> bool {
     let is_name = |part: &str| {
         part.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_')
@@ -318,12 +320,12 @@ fn is_code(secret: &str) -> bool {
         || NAMES_OF_OTHERS.iter().any(|name| secret.contains(name))
 }
 
-/// Parts of names that stand where a value is a variable (`key: testPrivateKey`); in random text they are
-/// hardly ever written so.
+/// Parts of names that occur where a value is a variable (`key: testPrivateKey`). Random text hardly ever
+/// contains them.
 const NAMES_OF_OTHERS: [&str; 2] = ["PrivateKey", "PublicKey"];
 
-/// Whether a value looks like a password that was made up well: digits, small letters, and capital
-/// ones or signs that names do not have, and no word that stands for a password.
+/// Returns true if a value looks like a well made password: digits, lower-case letters, and capitals or
+/// signs that names do not have, and no placeholder.
 fn looks_made_up(secret: &str) -> bool {
     const SIGNS: &[u8] = b"!@#%^&*+~?";
     let has = |is: fn(&u8) -> bool| secret.as_bytes().iter().any(is);
@@ -336,7 +338,7 @@ fn looks_made_up(secret: &str) -> bool {
         && !WORDS.split_ascii_whitespace().any(|w| lower.contains(w))
 }
 
-/// Digits that a value has at least when it passes.
+/// The smallest number of digits of a value that passes.
 fn n_digits_min(check: Check) -> usize {
     match check {
         Check::Real | Check::Password => 0,
@@ -365,7 +367,7 @@ fn is_placeholder(secret: &str) -> bool {
     WORDS.split_ascii_whitespace().any(|w| lower.contains(w)) || bytes.len() <= 3
 }
 
-/// Words that stand for a password in addresses of documentation and tests.
+/// Placeholders for a password in addresses of documentation and tests.
 fn is_common_password(secret: &str) -> bool {
     let lower = secret.to_ascii_lowercase();
     const WORDS: &str = "pass passwd password pwd pw secret user username test root admin foo bar token \
@@ -378,8 +380,8 @@ fn is_common_password(secret: &str) -> bool {
         || says_pass
 }
 
-/// Whether a value is a string that nobody would write as a name: enough bits per byte, and one
-/// run without a separator that is long and mixes letters and digits.
+/// Returns true if a value is a string that is unlikely to be a name: enough bits per byte, and a long run
+/// without a separator that mixes letters and digits.
 fn looks_random(secret: &str) -> bool {
     const RUN_BYTES_MIN: usize = 10;
     let run_is_random = |run: &str| {
@@ -393,13 +395,13 @@ fn looks_random(secret: &str) -> bool {
         && !counts_up(secret)
 }
 
-/// Whether the value holds a run of digits or letters in order: test vectors and alphabets.
+/// Returns true if the value holds a run of digits or letters in order: test vectors and alphabets.
 fn counts_up(secret: &str) -> bool {
     let lower = secret.to_ascii_lowercase();
     ["0123456", "123456", "abcdef", "00010203", "deadbeef"].iter().any(|run| lower.contains(run))
 }
 
-/// Whether what a value is assigned to says that it is no secret.
+/// Returns true if the name that a value is assigned to says that it is public.
 fn names_something_public(before: &str) -> bool {
     let start = before.char_indices().rev().nth(60).map_or(0, |(i, _)| i);
     let lower = before[start..].to_ascii_lowercase();
@@ -422,8 +424,8 @@ fn entropy(text: &str) -> f64 {
         .sum()
 }
 
-/// The body of the private key that begins at `at`: to its end mark, else the lines of base64 that
-/// follow. `None` for a mark alone, as programs that read keys have it.
+/// The body of the private key that begins at `at`: up to its end mark, or without one the lines of base64
+/// that follow. `None` for a mark alone, as in programs that read keys.
 fn private_key(patterns: &Patterns, text: &str, at: usize) -> Option<Span> {
     let mark = &text.as_bytes()[at..(at + PRIVATE_KEY_MARK_BYTES_MAX).min(text.len())];
     let begin = patterns.private_key.find(mark).filter(|m| m.start() == 0)?;

@@ -5,8 +5,8 @@ use super::*;
 use proptest::prelude::*;
 use rules::{PRIVATE_KEY, RULES};
 
-/// Letters and digits in no order, the same every time. Fakes are put together here so that no file
-/// of this repository holds a string that a scanner would take for a secret.
+/// Letters and digits in random order, equal on every run. Fakes are built here so that no file of this
+/// repository holds a string that a scanner would take for a secret.
 fn noise(n: usize, seed: u64, alphabet: &str) -> String {
     let alphabet = alphabet.as_bytes();
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -166,7 +166,7 @@ fn fakes(seed: u64) -> Vec<(&'static str, String, String)> {
     ]
 }
 
-/// What stands around a secret in real files.
+/// Text around a secret in real files, before and after it.
 const CONTEXTS: [(&str, &str); 15] = [
     ("", ""),
     ("\n\n", "\n"),
@@ -191,7 +191,7 @@ fn planted_fakes_are_found_in_every_context() {
     for seed in 1..=3 {
         for (rule, around, secret) in fakes(seed) {
             for (before, after) in CONTEXTS {
-                // These rules read a whole line or its quotes, so they bring their context along.
+                // These rules read a whole line or its quotes, so their cases include their context.
                 let is_own_line = matches!(
                     rule,
                     "generic-line"
@@ -259,7 +259,7 @@ fn private_keys_lose_their_body_and_keep_their_lines() {
         let (redacted, found) = redact(&text);
         assert!(!redacted.contains(&noise(64, 1, ALNUM)) && found[0].rule == PRIVATE_KEY, "{redacted}");
     }
-    // A key without an end hides nothing of the code behind it.
+    // A key without an end does not hide the code after it.
     let code = "\nfn main() {\n    run();\n}\n";
     let text = format!("{}{code}", text.split("-----END").next().unwrap());
     assert!(redact(&text).0.ends_with(code), "{}", redact(&text).0);
@@ -297,7 +297,7 @@ fn what_is_no_secret_stays() {
     assert!(find(&allowed).is_empty());
 }
 
-/// Passwords as people choose them; put together, since a scanner reads this file, too.
+/// Passwords in the style of people; built at run time, since a scanner reads this file, too.
 #[test]
 fn passwords_of_ordinary_length_are_found_where_a_name_says_so() {
     for (before, parts, after, is_found) in [
@@ -352,7 +352,7 @@ fn a_line_of_any_length_is_looked_at() {
     }
 }
 
-/// Of a long line a part is looked at around each keyword; a token may cross the end of a part.
+/// In a long line a part around each keyword is scanned; a token may cross the end of a part.
 #[test]
 fn a_token_across_the_end_of_a_part_is_found() {
     let fill = "var a=b[1];".repeat(2_500);

@@ -1,12 +1,12 @@
-//! What the rules find and what they take for a secret, over a corpus that is made up here.
+//! Recall and precision of the rules, over a corpus that is generated here.
 //!
 //! `cargo test -p indexd-secrets --test corpus -- --nocapture` prints the figures that
-//! `docs/secrets.md` shows. Values are put together at run time, so that no file of this repository
-//! holds a string that a scanner would take for a secret.
+//! `docs/secrets.md` shows. Values are built at run time, so that no file of this repository holds a string
+//! that a scanner would take for a secret.
 
 use indexd_secrets::redact;
 
-/// A source of numbers that are the same every time.
+/// A generator of random numbers that are equal on every run.
 struct Random(u64);
 
 impl Random {
@@ -32,8 +32,9 @@ const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
 const HEX: &str = "0123456789abcdef";
 const SIGNED: &str = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789!@#%^*+~-_";
 
-/// How a secret stands in a file: the kind of file, a tab, and the form, in which `§` is the place of the
-/// secret, `\n` a line end, `\t` a tab and `\\` a backslash. Each is a form that was seen in public code.
+/// Forms in which a secret occurs in a file: the kind of file, a tab, and the form, in which `§` is the
+/// place of the secret, `\n` a line end, `\t` a tab and `\\` a backslash. Each is a form that was seen in
+/// public code.
 const FORMS: &str = include_str!("forms.tsv");
 
 /// Values that are put into each form.
@@ -84,7 +85,7 @@ fn secrets() -> Vec<(&'static str, String, String, String)> {
     out
 }
 
-/// A line that looks as if it held a secret, of kinds that stand in ordinary repositories.
+/// A line that looks as if it held a secret, of kinds that occur in ordinary repositories.
 fn look_alike(random: &mut Random, kind: usize) -> String {
     let hex = |random: &mut Random, n: usize| random.text(n, HEX);
     let word = |random: &mut Random| {
@@ -152,7 +153,7 @@ fn look_alike(random: &mut Random, kind: usize) -> String {
     }
 }
 
-/// A password as people choose them: words and numbers in several ways.
+/// A password in the style of people: words and numbers in several ways.
 fn chosen(random: &mut Random, kind: usize) -> String {
     const WORDS: [&str; 12] = [
         "winter", "dragon", "monkey", "orange", "purple", "castle", "garden", "rocket", "silver", "turtle",

@@ -1,8 +1,8 @@
-//! The first build: everything is collected, sorted and appended, which costs a twelfth of the time
-//! of random writes and makes a quarter of the bytes.
+//! The first build: everything is collected, sorted and appended, which takes a twelfth of the time of
+//! random writes and makes a quarter of the bytes.
 //!
-//! Worker threads [`Bulk::add`] files while they parse; [`Bulk::seal`] ranks them by path and gives
-//! the in-memory view to link against; workers then read [`Bulk::body`] and [`Bulk::put_links`];
+//! Worker threads [`Bulk::add`] files while they parse; [`Bulk::seal`] ranks them by path and returns the
+//! in-memory view to link against; workers then read [`Bulk::body`] and [`Bulk::put_links`];
 //! [`Bulk::finish`] writes the tables.
 
 mod sink;
@@ -38,11 +38,11 @@ pub struct Bulk {
     store: Store,
     spill: Spill,
     vocabularies: Vocabularies,
-    /// One for each thread that has added.
+    /// One for each thread that has added files.
     packers: Mutex<Vec<Packer>>,
     files: Mutex<Vec<Entry>>,
     sealed: OnceLock<Sealed>,
-    /// Where token counts come from.
+    /// An earlier index to copy cached token counts from.
     counted: Option<Store>,
 }
 
@@ -61,9 +61,9 @@ struct Entry {
     lens: Vec<[u16; N_FIELDS]>,
     digests: Vec<u64>,
     lines: Vec<DefLines>,
-    /// As differences, which take a byte for each line; empty when nobody is expected to ask.
+    /// Line starts as differences, a byte for most lines. Empty for a file without definitions and links.
     line_starts: Vec<u8>,
-    /// In whose numbers the terms are.
+    /// Index of the vocabulary that numbered `terms` and `path_terms`.
     vocabulary: u32,
     terms: Vec<u8>,
     path_terms: Vec<u8>,
@@ -111,16 +111,17 @@ impl Bulk {
         })
     }
 
-    /// Has the token counts of another index taken over: they are of texts, whatever index has them.
+    /// Copies the token counts of another index at [`Bulk::finish`]. They belong to texts, so any index may
+    /// use them.
     pub fn keep_counts(&mut self, of: &Store) {
         self.counted = Some(of.clone());
     }
 
-    /// Takes one file. Threads may add at the same time, in any order.
+    /// Adds one file. Threads may add at the same time, in any order.
     ///
     /// # Errors
-    /// [`StoreError::Inconsistent`] when chunks and terms do not belong together or the build is
-    /// sealed, [`StoreError::Full`] or [`StoreError::Io`] when blobs cannot be written.
+    /// [`StoreError::Inconsistent`] when chunks and terms do not match or the build is sealed,
+    /// [`StoreError::Full`] or [`StoreError::Io`] when blobs cannot be written.
     pub fn add(&self, input: FileInput, vocabulary: &Vocabulary) -> Result<()> {
         prepared::check(&input)?;
         let mut packer = lock(&self.packers).pop().unwrap_or_default();
@@ -185,7 +186,7 @@ impl Bulk {
         self.sealed.get().ok_or_else(|| StoreError::Inconsistent("not sealed yet".into()))
     }
 
-    /// The body of a file, to link it.
+    /// Returns the body of a file, for linking.
     ///
     /// # Errors
     /// [`StoreError::Inconsistent`] before sealing, [`StoreError::Io`] when it cannot be read back.
@@ -204,10 +205,10 @@ impl Bulk {
         Ok(self.sealed()?.entry(file)?.hash)
     }
 
-    /// Takes the links of one file. Threads may put at the same time; a file not put has no links.
+    /// Stores the links of one file. Threads may put at the same time; a file not put has no links.
     ///
     /// # Errors
-    /// [`StoreError::Inconsistent`] when a link names a definition that is not there.
+    /// [`StoreError::Inconsistent`] when a link names a definition that does not exist.
     pub fn put_links(&self, file: FileDoc, links: Links) -> Result<()> {
         let sealed = self.sealed()?;
         let entry = sealed.entry(file)?;
@@ -254,11 +255,11 @@ impl Bulk {
         Ok(LineIndex::of_starts(starts, entry.text_len))
     }
 
-    /// Writes everything and makes it the first state; gives its number, 1.
+    /// Writes everything, commits it as the first state and returns its generation, 1.
     ///
     /// # Errors
-    /// [`StoreError::Inconsistent`] before sealing, [`StoreError::Full`] when there is no room: the
-    /// index then opens as fresh.
+    /// [`StoreError::Inconsistent`] before sealing, [`StoreError::Full`] when the disk is full. The index
+    /// then opens as fresh.
     pub fn finish(self, head: Option<&str>, history: Option<&History>, overlays: &Overlays) -> Result<u64> {
         let Self { store, spill, vocabularies, sealed, counted, .. } = self;
         let sealed = sealed.into_inner().ok_or_else(|| StoreError::Inconsistent("not sealed yet".into()))?;
@@ -306,7 +307,7 @@ impl Bulk {
     }
 }
 
-/// Whether a file has definitions or links of its own: then its lines are asked for.
+/// Returns true if the file has definitions or links of its own, whose lines will be needed.
 fn is_linkable(facts: &FileFacts) -> bool {
     let FileFacts { interface, body, .. } = facts;
     let Interface { defs, imports, arena, .. } = interface;
@@ -455,7 +456,7 @@ impl Sealed {
                 }
             }
         }
-        // Two names that are cut to one key share a row.
+        // Two long names may be cut to one key and share a row.
         write_sets(sink, &tables.names, names)
     }
 

@@ -1,11 +1,11 @@
-//! Caches that are bounded in bytes: of decoded blobs here, of packs in the daemon.
+//! Caches bounded by bytes: of decoded blobs here, of packs in the daemon.
 
 use lru::LruCache;
 use std::hash::Hash;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A cache of at most so many bytes and entries; the least recently used go first.
+/// An LRU cache bounded by bytes and by entries.
 pub struct Cache<K: Hash + Eq, V: ?Sized> {
     inner: Mutex<Inner<K, V>>,
     bytes_max: usize,
@@ -20,7 +20,7 @@ struct Inner<K: Hash + Eq, V: ?Sized> {
 impl<K: Hash + Eq, V: ?Sized> Cache<K, V> {
     /// An empty cache.
     pub fn new(bytes_max: usize, entries_max: NonZeroUsize) -> Self {
-        // Room for all entries at once is not set aside.
+        // Memory for all entries is not reserved in advance.
         let lru = LruCache::unbounded();
         Self { inner: Mutex::new(Inner { lru, bytes: 0 }), bytes_max, entries_max }
     }

@@ -1,9 +1,9 @@
 //! A compact copy of an index.
 //!
-//! LMDB never makes its file smaller, keeps the memory of its largest transaction as long as the
-//! environment is open, and leaves pages and runs half full where rows came and went. A copy that is
-//! appended in order, as a first build does it, has none of that. It is made from one read
-//! transaction while the original serves on.
+//! LMDB never makes its file smaller, keeps the memory of its largest transaction as long as the environment
+//! is open, and leaves pages and runs half full where rows were added and removed. A copy that is appended
+//! in order, like a first build, has none of these costs. It is made from one read transaction while the
+//! original stays in use.
 
 use crate::bulk::Sink;
 use crate::difference::Blobs;
@@ -15,18 +15,17 @@ use crate::table::{Form, Table};
 use heed::RoTxn;
 use std::path::Path;
 
-/// Rows between two looks at whether the copy is still wanted.
+/// Rows copied between two calls of `is_stopping`.
 const ROWS_PER_LOOK: u32 = 4_096;
 
 impl Store {
-    /// Writes every row of the last committed state into a new index in the folder `to`, which must
-    /// not be open. Gives the number of the transaction that it is a copy of, as
-    /// [`Store::last_transaction`] counts; open it with [`Store::open_verified`]. It is on the disk then.
+    /// Writes every row of the last committed state into a new index in the folder `to`, which must not be
+    /// open, and syncs it. Returns the number of the copied transaction, as counted by
+    /// [`Store::last_transaction`]. Open the copy with [`Store::open_verified`].
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] when a row is not what was written, [`StoreError::Full`] or
-    /// [`StoreError::Io`] from the system, [`StoreError::Busy`] before the first build and when
-    /// `is_stopping` says so.
+    /// [`StoreError::Corrupt`] when a row is damaged, [`StoreError::Full`] or [`StoreError::Io`] from the
+    /// system, [`StoreError::Busy`] before the first build and when `is_stopping` returns true.
     pub fn copy_compact(&self, to: &Path, is_stopping: &dyn Fn() -> bool) -> Result<u64> {
         let txn = self.inner.env.read_txn()?;
         Meta::read(&self.inner.tables, &txn)?.ok_or(StoreError::Busy("not built yet"))?;
@@ -43,13 +42,13 @@ impl Store {
         Ok(txn.id() as u64)
     }
 
-    /// Number of the last transaction, which grows with each, also with those that write caches only.
+    /// Number of the last transaction. It grows with each one, including those that write only caches.
     pub fn last_transaction(&self) -> u64 {
         self.inner.env.info().last_txn_id as u64
     }
 }
 
-/// Copies the token counts of an index, unless they are more than it should have.
+/// Copies the token counts of an index, unless there are more than it should have.
 pub(crate) fn copy_counts(from: &Store, sink: &mut Sink) -> Result<()> {
     let txn = from.inner.env.read_txn()?;
     let (tokens, into) = (&from.inner.tables.tokens, &sink.tables().tokens);
@@ -60,7 +59,7 @@ pub(crate) fn copy_counts(from: &Store, sink: &mut Sink) -> Result<()> {
     copy_table(tokens, into, &txn, sink, &|| false)
 }
 
-/// Token counts that an index with so many chunks may have.
+/// The most token counts that an index with `n_chunks` chunks keeps.
 pub(crate) fn counts_max(n_chunks: u64) -> u64 {
     4 * n_chunks + 100_000
 }

@@ -1,8 +1,8 @@
-//! Copies of a whole data file, for an index that begins as another one is, and what can be done with an
-//! index that nobody has open.
+//! Copies of a whole data file, for an index that starts from another one, and operations on an index that
+//! is not open.
 //!
-//! The system copies within itself, and where the file system can, both files share their blocks until
-//! one of them is changed.
+//! The system copies within itself. Where the file system can, both files share their blocks until one of
+//! them is changed.
 
 use crate::error::{Result, StoreError};
 use crate::recovery::{self, DATA, Found, Mark};
@@ -12,16 +12,16 @@ use std::fs;
 use std::path::Path;
 
 impl Store {
-    /// Copies the last committed state into the folder `to`, which holds no index; to be opened with
-    /// [`Store::open_verified`]. The writer waits meanwhile, readers do not.
+    /// Copies the last committed state into the folder `to`, which must hold no index; open the copy with
+    /// [`Store::open_verified`]. The writer waits for the copy, readers do not.
     ///
     /// # Errors
     /// [`StoreError::Full`] or [`StoreError::Io`] from the system, [`StoreError::Busy`] before the first
-    /// build, [`StoreError::Corrupt`] when the file is not as this process left it.
+    /// build, [`StoreError::Corrupt`] when something else changed the file.
     pub fn copy_file(&self, to: &Path) -> Result<()> {
         self.check_untouched()?;
         recovery::make_dir(to)?;
-        // Pages are written by commits alone, so the file stands still.
+        // Only commits write pages, so the file does not change during the copy.
         let txn = self.inner.env.write_txn()?;
         if self.generation() == 0 {
             return Err(StoreError::Busy("not built yet"));
@@ -33,16 +33,16 @@ impl Store {
     }
 }
 
-/// As [`Store::copy_file`] for an index in the folder `from` that nobody has open. False, and there is
-/// nothing to open, when it was not closed cleanly, is not an index of this `config`, is not as it was
-/// closed, or is gone.
+/// Copies an index in the folder `from` that is not open, as [`Store::copy_file`] does. Returns false,
+/// leaving nothing to open, when the index is gone, was not closed cleanly, is not of this `config`, or was
+/// changed after it was closed.
 ///
 /// # Errors
 /// [`StoreError::Full`] or [`StoreError::Io`] from the system.
 pub fn copy_closed(from: &Path, to: &Path, config: &[u8]) -> Result<bool> {
     let config = *blake3::hash(config).as_bytes();
     recovery::make_dir(to)?;
-    // The mark is read before the file: whoever changes the file takes the mark back first.
+    // The mark is read before the file, because a writer removes the mark before it changes the file.
     let Some(mark) = recovery::clean_mark(from, &config) else { return Ok(false) };
     faults::before("copy", &to.to_string_lossy())?;
     if !from.join(DATA).is_file() {
@@ -58,15 +58,14 @@ pub fn copy_closed(from: &Path, to: &Path, config: &[u8]) -> Result<bool> {
     Ok(true)
 }
 
-/// A name for the content of an index that was closed cleanly and is one of this `config`; `None` for
-/// others.
+/// A name for the content of an index of this `config` that was closed cleanly; `None` for any other index.
 pub fn name_of_closed(dir: &Path, config: &[u8]) -> Option<String> {
     let mark = recovery::clean_mark(dir, blake3::hash(config).as_bytes())?;
     Some(blake3::hash(mark.as_bytes()).to_hex()[..NAME_LEN].to_owned())
 }
 
-/// Opens an index to be read that was closed cleanly and is one of this `config`; `None`, and nothing
-/// has changed, for others and for one that is not as it was closed.
+/// Opens an index of this `config` that was closed cleanly, for reading. Returns `None`, without any change,
+/// for any other index and for one that was changed after it was closed.
 ///
 /// # Errors
 /// As [`Store::open`], damage excepted.
@@ -82,9 +81,9 @@ pub fn open_closed(dir: &Path, config: &[u8]) -> Result<Option<Store>> {
     }
 }
 
-/// Puts an index that was closed cleanly into the folder `to` as well. Both have the same data file,
-/// which nobody may write to from now on, where the file system can do that; else it is copied. False
-/// for what is not a closed index of this `config`.
+/// Puts an index that was closed cleanly into the folder `to` as well, as a hard link where the file system
+/// supports it, otherwise as a copy. The linked data file must not be written to from then on. Returns false
+/// if `from` is not a closed index of this `config`.
 ///
 /// # Errors
 /// [`StoreError::Full`] or [`StoreError::Io`] from the system.
@@ -105,5 +104,5 @@ pub fn share_closed(from: &Path, to: &Path, config: &[u8]) -> Result<bool> {
     Ok(true)
 }
 
-/// Characters of the name of a content.
+/// Characters of the name of an index's content.
 const NAME_LEN: usize = 32;

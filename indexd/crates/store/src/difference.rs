@@ -1,9 +1,9 @@
-//! What one index has in other rows than another one of the same recipe, as bytes that bring a copy of
-//! the other one to the first.
+//! The rows in which two indexes of one recipe differ, encoded so that applying them to a copy of one yields
+//! the other.
 //!
-//! Rows are compared and not pages: a page goes to another place with each commit, and where runs and
-//! blobs are cut depends on the order of changes. A difference grows with the files that two trees have
-//! apart, and with the stats of all files.
+//! Rows are compared, not pages: a commit moves pages, and the boundaries of runs and blobs depend on the
+//! order of changes. The size of a difference grows with the number of files that differ, and with the stats
+//! of all files.
 
 use crate::codec::bytes::{Reader, put};
 use crate::error::{Result, StoreError};
@@ -20,13 +20,13 @@ use std::cmp::Ordering;
 const FILE_BYTES: usize = 4;
 
 impl Store {
-    /// The rows that differ from those of `base`: for each table its number from 1, then for each row
-    /// key and value with their lengths; the length of a value is one more than it is, and 0 for a row
-    /// that `base` alone has. A table ends with a key of length 0. `None` when that is more than
+    /// Encodes the rows that differ from those of `base`: for each table its number from 1, then for each
+    /// row key and value with their lengths. The length of a value is stored plus one; 0 marks a row that
+    /// only `base` has. A table ends with a key of length 0. `None` when the result is larger than
     /// `bytes_max`.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] when a row of either is not what was written.
+    /// [`StoreError::Corrupt`] when a row of either is damaged.
     pub fn difference(&self, base: &Self, bytes_max: usize) -> Result<Option<Vec<u8>>> {
         let (txn, base_txn) = (self.inner.env.read_txn()?, base.inner.env.read_txn()?);
         let mut out = Vec::new();
@@ -47,12 +47,12 @@ impl Store {
         (1..=N_TABLES as u8).flat_map(|number| [number, 0]).collect()
     }
 
-    /// Brings an index, which must be as the `base` of [`Store::difference`] was, to the other one. It
-    /// is to be opened anew afterwards.
+    /// Turns an index that equals the `base` of [`Store::difference`] into the other one. Open it again
+    /// afterwards.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] for bytes that are no difference, [`StoreError::Full`] or
-    /// [`StoreError::Io`] from the system; nothing has changed then.
+    /// [`StoreError::Corrupt`] for bytes that are not a difference, [`StoreError::Full`] or
+    /// [`StoreError::Io`] from the system. The index is unchanged then.
     pub fn add_difference(&self, difference: &[u8]) -> Result<()> {
         let _writing = self.writing();
         let mut txn = self.inner.env.write_txn()?;
@@ -85,7 +85,7 @@ fn no_difference() -> StoreError {
     StoreError::Corrupt("a difference does not read as one".into())
 }
 
-/// Appends the rows of a table that differ; false when there are too many bytes.
+/// Appends the rows of a table that differ; returns false when there are too many bytes.
 fn compare(mut rows: Blobs, mut base: Blobs, bytes_max: usize, out: &mut Vec<u8>) -> Result<bool> {
     let (mut is_there, mut is_in_base) = (rows.advance()?, base.advance()?);
     while is_there || is_in_base {
@@ -122,7 +122,7 @@ fn put_row(out: &mut Vec<u8>, key: &[u8], value: Option<&[u8]>) {
     out.extend_from_slice(value.unwrap_or_default());
 }
 
-/// A key, and its value unless the row is to go.
+/// A key and its new value; `None` removes the row.
 type Change<'a> = (&'a [u8], Option<&'a [u8]>);
 
 /// The next row of a table; `None` at its end.
@@ -142,7 +142,7 @@ fn next_row<'a>(bytes: &mut Reader<'a>) -> Result<Option<Change<'a>>> {
     read(bytes).ok_or_else(no_difference)
 }
 
-/// Writes a row, or takes it out.
+/// Writes or removes a row.
 fn lay(table: &Table, txn: &mut RwTxn, key: &[u8], value: Option<&[u8]>) -> Result<()> {
     if table.form == Form::Pieces {
         let file = *key.first_chunk::<FILE_BYTES>().ok_or_else(no_difference)?;
@@ -154,12 +154,12 @@ fn lay(table: &Table, txn: &mut RwTxn, key: &[u8], value: Option<&[u8]>) -> Resu
     }
 }
 
-/// The rows of a table in order, with the pieces of a blob put together.
+/// The rows of a table in order, with the pieces of a blob joined.
 pub(crate) struct Blobs<'t> {
     table: Table,
     rows: Rows<'t>,
     value: &'t [u8],
-    /// The blob of a file, and the piece behind it, which belongs to another file.
+    /// The blob of a file, and the piece after it, which belongs to another file.
     blob: Option<Blob<'t>>,
 }
 
@@ -171,7 +171,7 @@ struct Blob<'t> {
 }
 
 impl<'t> Blobs<'t> {
-    /// Starts before the first row.
+    /// Creates an iterator before the first row.
     pub fn of(table: &Table, txn: &'t RoTxn) -> Result<Self> {
         let mut rows = table.iter(txn)?;
         let blob = match table.form {
@@ -181,7 +181,7 @@ impl<'t> Blobs<'t> {
         Ok(Self { table: *table, rows, value: &[], blob })
     }
 
-    /// Goes to the next row; false when there is none.
+    /// Advances to the next row; returns false at the end.
     pub fn advance(&mut self) -> Result<bool> {
         let Some(blob) = &mut self.blob else {
             let value = self.rows.advance()?;
@@ -203,7 +203,7 @@ impl<'t> Blobs<'t> {
         }
     }
 
-    /// The key of the current row: of a blob its file.
+    /// The key of the current row; for a blob, its file.
     pub fn key(&self) -> &[u8] {
         self.blob.as_ref().map_or_else(|| self.rows.key(), |blob| &blob.file)
     }

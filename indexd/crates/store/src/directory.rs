@@ -1,6 +1,6 @@
-//! What orders handles: a file's rank among paths, and the file of each definition. Built from two
-//! small tables when a snapshot first needs it and kept for later snapshots of the same generation,
-//! so that sorting the 10,000 callers of a hub reads no record.
+//! The order of handles: the rank of each file among the paths, and the file of each definition. Built from
+//! two small tables when a snapshot first needs it and kept for later snapshots of the same generation, so
+//! that sorting the 10,000 callers of a hub reads no record.
 
 use crate::error::Result;
 use crate::rows::{Rows, is_cut};
@@ -42,7 +42,7 @@ impl Directory {
         Ok(Self { files, ranks, files_of_defs })
     }
 
-    /// The place of a file among all paths; past the end for unknown files.
+    /// The rank of a file among all paths; past the end for unknown files.
     pub fn rank(&self, file: FileDoc) -> u32 {
         self.ranks.get(file.index()).copied().unwrap_or(u32::MAX)
     }

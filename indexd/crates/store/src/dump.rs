@@ -1,5 +1,5 @@
-//! The canonical dump: every derived table as sorted lines in which handles are replaced by what
-//! they stand for. Two states with equal inputs have equal dumps, whatever led to them.
+//! The canonical dump: every derived table as sorted lines in which handles are replaced by the things they
+//! refer to. Two states with equal inputs have equal dumps, whatever the history of changes.
 
 use crate::codec::chunks::ChunkRow;
 use crate::codec::defs::DefRow;
@@ -23,8 +23,8 @@ use std::io;
 use crate::codec::enums::Coded;
 
 impl Snapshot {
-    /// Writes every derived table as sorted lines free of handles: table, key, value, separated by
-    /// tabs. Takes time and memory with the whole index; for tests and for comparing two indexes.
+    /// Writes every derived table as sorted lines free of handles: table, key, value, separated by tabs.
+    /// Takes time and memory in proportion to the whole index; for tests and for comparing two indexes.
     ///
     /// # Errors
     /// Those of `out`, and the error of a row that cannot be read.
@@ -33,7 +33,7 @@ impl Snapshot {
     }
 }
 
-/// What handles stand for.
+/// The text that replaces each handle.
 pub(crate) struct Meanings {
     files: FxHashMap<u32, String>,
     defs: FxHashMap<u32, String>,
@@ -114,7 +114,7 @@ fn dump(snapshot: &Snapshot, out: &mut dyn io::Write) -> io::Result<()> {
     let hash = |_, raw: Vec<u8>| Ok(ContentHash::of(&raw).to_string());
     let hashes = |t: &Table| one_each(rows, t, |key, value| Ok((hex(key), hex(value))));
     let of_path = |key: &[u8], value: &[u8]| Ok((quoted(key), ContentHash::of(value).to_string()));
-    // A table that is added does not compile here until it has a section or is counted as a cache.
+    // A new table does not compile here until it has a section or is counted as a cache.
     let sections: [Section; N_TABLES as usize - N_CACHES] = [
         (&tables.meta, &|_| Ok(state(meta))),
         (&tables.paths, &|t| one_each(rows, t, |key, _| Ok((quoted(key), String::new())))),
@@ -226,7 +226,7 @@ fn chunk_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
         let id = table.handle(key)?;
         let row = ChunkRow::decode(id, value).ok_or_else(|| table.corrupt(key))?;
         let def = row.def.map_or(Ok("-"), |def| m.def(def))?;
-        // Handles are said in words; everything else is shown as it is.
+        // Handles are replaced by text; all other fields are printed as they are.
         let shown = ChunkRow { file: 0, def: None, ..row };
         let line = format!("{shown:?} of {def} in {}", m.file(row.file)?);
         Ok((m.chunk(id)?.to_owned(), line))
@@ -251,7 +251,7 @@ fn set_lines<'m>(
     name: impl Fn(&[u8]) -> Result<String>,
     member: impl Fn(u32) -> Result<&'m str>,
 ) -> Result<Lines> {
-    // The rows of one set are cut by handles: gather them first.
+    // The rows of one set are cut by handles, so they are gathered first.
     let mut sets: FxHashMap<Vec<u8>, Vec<&str>> = FxHashMap::default();
     for row in table.iter(rows.txn)? {
         let (key, value) = row?;
@@ -289,7 +289,7 @@ fn blob_lines(
     Ok(lines)
 }
 
-/// One line for each blob that is kept as it is.
+/// One line for each uncompressed blob.
 fn raw_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
     let mut lines = Vec::new();
     rows.all_pieces(table, |file, raw| {

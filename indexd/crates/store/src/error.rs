@@ -1,4 +1,4 @@
-//! What can go wrong, by what a caller can do about it.
+//! Errors of the store, one variant for each remedy.
 
 use heed::MdbError;
 use std::io;
@@ -10,7 +10,7 @@ pub enum StoreError {
     /// index is as it was before.
     #[error("no room left for the index")]
     Full(#[source] io::Error),
-    /// Stored bytes are not what was written. The index has to be rebuilt.
+    /// Stored bytes are damaged. The index has to be rebuilt.
     #[error("the index is damaged: {0}")]
     Corrupt(String),
     /// The environment cannot be used now: it is open already, closed, or has too many readers.
@@ -22,31 +22,31 @@ pub enum StoreError {
     /// The file system refused.
     #[error("cannot use the index: {0}")]
     Io(#[from] io::Error),
-    /// Anything else that LMDB reports; all of it is an error of this program or of its use of LMDB, which
-    /// says nothing about what is stored.
+    /// Any other error of LMDB: an error of this program or of its use of LMDB, which does not mean that
+    /// stored bytes are damaged.
     #[error("the index store failed")]
     Lmdb(#[source] heed::Error),
 }
 
 impl StoreError {
-    /// Whether stored bytes are not what was written.
+    /// Returns true if stored bytes are damaged.
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Corrupt(_))
     }
 
-    /// Whether rebuilding the index from the tree is the remedy: for damage, and for a change that the
-    /// stored state contradicts, which would fail again and again.
+    /// Returns true if rebuilding the index from the tree is the remedy: for damage, and for a change that
+    /// contradicts the stored state and would fail again and again.
     pub fn needs_rebuild(&self) -> bool {
         matches!(self, Self::Corrupt(_) | Self::Inconsistent(_))
     }
 }
 
-/// What a [`Snapshot`](crate::Snapshot) panics with when it cannot be read, as the traits of a view
-/// have no errors: whoever serves requests tells it from a fault of the program.
+/// The payload with which a [`Snapshot`](crate::Snapshot) panics when it cannot be read, because the traits
+/// of a view have no errors. The server tells it from a fault of the program.
 #[derive(Debug)]
 pub struct Unreadable(pub StoreError);
 
-/// Whether an error of the system means that there is no space.
+/// Returns true if an error of the system means that there is no space.
 fn is_no_space(e: &io::Error) -> bool {
     matches!(e.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
@@ -97,7 +97,7 @@ mod tests {
         check(heed::Error::Mdb(MdbError::Corrupted), |e| matches!(e, StoreError::Corrupt(_)), true);
         check(heed::Error::Mdb(MdbError::ReadersFull), |e| matches!(e, StoreError::Busy(_)), false);
         check(heed::Error::EnvAlreadyOpened, |e| matches!(e, StoreError::Busy(_)), false);
-        // The environment has to be opened anew, and what a caller did wrong is not damage.
+        // The environment has to be opened again, and a mistake of the caller is not damage.
         for e in [MdbError::BadTxn, MdbError::Panic, MdbError::BadValSize] {
             check(heed::Error::Mdb(e), |e| matches!(e, StoreError::Lmdb(_)), false);
         }

@@ -1,4 +1,4 @@
-//! What fuzz targets reach of the codecs. Built for them alone, by the feature `fuzz`.
+//! Entry points of the codecs for fuzz targets, compiled only with the feature `fuzz`.
 
 use crate::codec::blob::{self, decompress};
 use crate::codec::chunks::ChunkRow;
@@ -16,11 +16,11 @@ use crate::rows::{decode_runs, encode_runs};
 use indexd_model::view::N_FIELDS;
 use indexd_model::{ContentHash, FileFacts, LineIndex};
 
-/// Hands these bytes, without the first, to the decoder that the first draws. What reads as a row is
-/// packed and read again, and is the same then.
+/// Passes these bytes, without the first, to the decoder selected by the first. A row that can be read is
+/// packed and read again, and must be the same.
 ///
 /// # Panics
-/// When it is not.
+/// When it is not the same.
 pub fn row(data: &[u8]) {
     let Some((&which, bytes)) = data.split_first() else { return };
     match which % 16 {
@@ -66,10 +66,10 @@ pub fn row(data: &[u8]) {
     }
 }
 
-/// Only asks that it was read without a panic.
+/// Checks only that reading did not panic.
 fn ignore<T>(_: T) {}
 
-/// What was read comes out the same when it is packed and read again.
+/// Asserts that packing a value and reading it again returns the same value.
 fn same<T: PartialEq>(read: Option<T>, again: impl Fn(&T) -> Option<T>) {
     assert!(read.as_ref().is_none_or(|first| again(first).as_ref() == Some(first)));
 }
@@ -91,7 +91,7 @@ fn runs(bytes: &[u8]) {
 /// Input of [`row`] that holds rows of a file.
 ///
 /// # Panics
-/// When they cannot be made.
+/// When they cannot be encoded.
 pub fn rows(path: &str, text: &str, facts: &FileFacts) -> Vec<Vec<u8>> {
     let with = |which: u8, bytes: &[u8]| [&[which], bytes].concat();
     let lines = LineIndex::new(text);

@@ -1,8 +1,8 @@
-//! What past commits say, by path: paths of the history need not be files of the tree, and a file
-//! that goes and comes back has its history without reading commits again.
+//! Facts of past commits, by path. A path of the history need not be a file of the tree, and a file that is
+//! removed and restored has its history without reading commits again.
 //!
-//! A new history replaces the old one as a whole, since one more commit shifts the position of every
-//! other. Handles are ranks by path.
+//! A new history replaces the old one as a whole, since one more commit shifts the position of all others.
+//! Handles are ranks by path.
 
 use crate::codec::bytes::{Reader, put};
 use crate::error::{Result, StoreError};

@@ -1,4 +1,4 @@
-//! What the store is given: one file as read and extracted, and what past commits say.
+//! Inputs of the store: one file as read and extracted, and the facts of past commits.
 
 use indexd_model::terms::FileTerms;
 use indexd_model::view::{FileHistory, Touched};
@@ -6,7 +6,7 @@ use indexd_model::{ContentHash, FileFacts, LineIndex, RepoPath};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the file system said about a file when it was read. A cache: never part of the dump.
+/// The metadata of a file when it was read. A cache: never part of the dump.
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileStat {
     /// Time of the last change of content, in nanoseconds since the epoch.
@@ -24,17 +24,17 @@ pub struct FileStat {
 /// One file on its way into the index.
 #[derive(Clone, Debug)]
 pub struct FileInput {
-    /// Where it is.
+    /// Its path.
     pub path: RepoPath,
-    /// Hash of its bytes as they are on disk, or what stands for them where they are not read.
+    /// Hash of its bytes on disk, or a substitute where the bytes are not read.
     pub hash: ContentHash,
     /// Bytes on disk.
     pub size: u64,
-    /// Where the lines of `text` start.
+    /// Starts of the lines of `text`.
     pub lines: LineIndex,
-    /// What the file system says.
+    /// Metadata of the file system.
     pub stat: FileStat,
-    /// What extraction found.
+    /// The extracted facts.
     pub facts: FileFacts,
     /// The decoded text; empty for files without chunks.
     pub text: Arc<str>,
@@ -42,8 +42,8 @@ pub struct FileInput {
     pub terms: FileTerms,
 }
 
-/// What the commits that were read say, all of it: a new history replaces the old one. The default,
-/// without files and with a digest of zeros, is no history at all.
+/// The facts of all commits that were read: a new history replaces the old one. The default, without files
+/// and with a digest of zeros, means that there is no history.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// One for each path that the commits touched, in any order, no path twice.
@@ -53,14 +53,14 @@ pub struct History {
 }
 
 impl History {
-    /// The digest, unless this is no history.
+    /// The digest; `None` without a history.
     pub(crate) fn known_digest(&self) -> Option<[u8; 32]> {
         (!self.files.is_empty() || self.digest != [0; 32]).then_some(self.digest)
     }
 }
 
-/// What an imported index says about the files of the tree, all of it: new overlays replace the old
-/// ones. The store does not look into them. The default is no import.
+/// All overlays of an imported index, for files of the tree: new overlays replace the old ones. The store
+/// does not look into them. The default means that there is no import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overlays {
     /// The overlay of each path, which need not be a file of the tree at the moment.
@@ -72,13 +72,13 @@ pub struct Overlays {
 }
 
 impl Overlays {
-    /// The digest, unless there is no import.
+    /// The digest; `None` without an import.
     pub fn known_digest(&self) -> Option<[u8; 32]> {
         (!self.files.is_empty()).then_some(self.digest)
     }
 }
 
-/// What past commits say about one path, which need not exist any more.
+/// The facts of past commits about one path, which need not exist any more.
 #[derive(Clone, Debug)]
 pub struct HistoryFile {
     /// The path.

@@ -5,9 +5,9 @@
 //! [`Snapshot`], which implements [`indexd_model::IndexView`]. Only this crate knows heed, rkyv and
 //! roaring.
 //!
-//! What has to hold: the dump of a state is a function of the inputs that led to it, whatever the
-//! order of changes; dense handles never reach a dump or a signature; a damaged or unfinished index
-//! is rebuilt, never repaired and never converted.
+//! Invariants: the dump of a state depends on the inputs alone, not on the order of changes; dense handles
+//! never reach a dump or a signature; a damaged or unfinished index is rebuilt, never repaired and never
+//! converted.
 
 mod bulk;
 mod cache;

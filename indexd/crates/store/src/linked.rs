@@ -1,4 +1,4 @@
-//! Links of one file on their way into rows: the same for both writers.
+//! Links of one file in the form of rows, for both writers.
 
 use crate::codec::blob;
 use crate::codec::bytes::{Reader, put};
@@ -51,8 +51,8 @@ pub(crate) fn short_lookups(links: &Links) -> Vec<u32> {
     keys
 }
 
-/// Packs keys as [`encode_sorted`] gives them: they are halves of hashes and get no smaller. Without
-/// keys there is no blob.
+/// Packs keys as encoded by [`encode_sorted`], uncompressed, since halves of hashes do not get smaller.
+/// Without keys there is no blob.
 pub(crate) fn lookups_blob(keys: &[u8]) -> Vec<u8> {
     if keys.is_empty() { Vec::new() } else { blob::plain(keys) }
 }
@@ -85,7 +85,7 @@ pub(crate) fn decode_sorted(bytes: &[u8]) -> Option<Vec<u32>> {
     Some(out)
 }
 
-/// Compares sorted lists: what is only in `old` (`false`) and only in `new` (`true`).
+/// Compares sorted lists and returns the values only in `old` (`false`) and only in `new` (`true`), sorted.
 pub(crate) fn differences<T: Ord + Copy>(old: &[T], new: &[T]) -> Vec<(T, bool)> {
     let mut out = Vec::new();
     let (mut old, mut new) = (old.iter().copied().peekable(), new.iter().copied().peekable());

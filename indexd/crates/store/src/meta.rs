@@ -6,13 +6,14 @@ use bitcode::{Decode, Encode};
 use heed::{RoTxn, RwTxn};
 use indexd_model::view::CorpusStats;
 
-/// Changes when stored bytes do. An index of another version is rebuilt, never converted.
+/// Version of the stored format: changes when stored bytes do. An index of another version is rebuilt, never
+/// converted.
 pub const FORMAT: u32 = 11;
 
 const STATE: &[u8] = b"state";
 const FREE: &[u8] = b"free";
 
-/// What there is one of. Written last, so that an index without it is an unfinished first build.
+/// The single values of an index. Written last, so that an index without it is an unfinished first build.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub(crate) struct Meta {
     /// [`FORMAT`] of the program that built it.
@@ -72,8 +73,8 @@ impl Meta {
     }
 }
 
-/// Handles not in use. What a transaction frees is not given out again before it commits: a file
-/// that is not linked again yet may still name it.
+/// Handles not in use. A handle freed by a transaction is not reused before it commits: a file that is not
+/// linked again yet may still refer to it.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub(crate) struct Free {
     /// One past the highest file handle ever used.
@@ -106,12 +107,12 @@ impl Free {
         tables.meta.put_new(txn, FREE, &bitcode::encode(self))
     }
 
-    /// A file handle.
+    /// Takes a free file handle, or a new one.
     pub fn file(&mut self) -> Result<u32> {
         Self::one(&mut self.files, &mut self.next_file)
     }
 
-    /// A definition handle.
+    /// Takes a free definition handle, or a new one.
     pub fn def(&mut self) -> Result<u32> {
         Self::one(&mut self.defs, &mut self.next_def)
     }
@@ -125,7 +126,7 @@ impl Free {
         Ok(id)
     }
 
-    /// A run of `n` chunk handles: the first free one that is long enough, else new ones.
+    /// Takes a run of `n` chunk handles: the first free one that is long enough, otherwise new ones.
     pub fn chunk_run(&mut self, n: u32) -> Result<u32> {
         if n == 0 {
             return Ok(0);
@@ -144,7 +145,7 @@ impl Free {
         Ok(start)
     }
 
-    /// Gives a run back.
+    /// Releases a run of chunk handles.
     pub fn release_chunks(&mut self, start: u32, n: u32) {
         if n == 0 {
             return;

@@ -1,9 +1,9 @@
-//! A read transaction that remembers the runs it has opened.
+//! A read transaction that keeps the runs it has decoded.
 //!
-//! A pack reads thousands of chunks and definitions, most of them neighbours. Finding the run of
-//! each in the tree, checking its sum and walking to the entry costs a microsecond; a run that is
-//! open costs a search among a few hundred in memory and one among its entries. What one snapshot
-//! has opened serves the next one of the same state.
+//! A pack reads thousands of chunks and definitions, most of them neighbours. Finding the run of each in the
+//! tree, verifying its checksum and walking to the entry takes a microsecond; a decoded run takes a search
+//! among a few hundred in memory and one among its entries. The decoded runs of one snapshot are reused by
+//! the next one of the same state.
 
 use crate::codec::records::ArchivedFileRow;
 use crate::codec::run::Entries;
@@ -15,12 +15,12 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Runs kept of one table, about 1 KB each; all are let go when there are more.
+/// Runs kept of one table, about 1 KB each; all are dropped when there are more.
 const RUNS_MAX: usize = 4_096;
 /// Other rows kept of one table.
 const ROWS_MAX: usize = 16_384;
 
-/// A read transaction with what it has opened.
+/// A read transaction with the rows and paths it has decoded.
 pub(crate) struct ReadTxn {
     chunks: RefCell<Runs>,
     defs: RefCell<Runs>,
@@ -28,7 +28,7 @@ pub(crate) struct ReadTxn {
     paths: RefCell<FxHashMap<Box<[u8]>, Option<u32>>>,
     /// Counted postings of a term, and whether that is all of them.
     frequencies: RefCell<FxHashMap<Box<str>, (u32, bool)>>,
-    /// Snapshots that used it before.
+    /// Number of snapshots that used it before.
     uses: u32,
     txn: Held,
 }
@@ -36,12 +36,12 @@ pub(crate) struct ReadTxn {
 /// The transaction that is read.
 enum Held {
     Read(RoTxn<'static, WithoutTls>),
-    /// One that wrote what is never committed, and what is told of its end.
+    /// A write transaction that is never committed, and the guard that notes its end.
     Write(RwTxn<'static>, #[expect(dead_code, reason = "dropped behind it")] Writing),
 }
 
-/// Snapshots that one transaction serves, one after the other. Then it is opened afresh, and what it
-/// had opened is checked again: a disk may fail while its pages are out of memory.
+/// The number of snapshots that one transaction serves, one after the other. Then it is opened again and its
+/// rows are checked again: a disk may fail while its pages are not in memory.
 const USES_MAX: u32 = 512;
 
 /// A read transaction between two snapshots.
@@ -49,13 +49,13 @@ const USES_MAX: u32 = 512;
 pub(crate) struct Idle(Mutex<Option<ReadTxn>>);
 
 impl Idle {
-    /// The idle transaction, if nothing was committed since it began. One that is older ends here.
+    /// Takes the idle transaction, if nothing was committed since it began; otherwise ends it.
     pub fn take(&self, env: &Env<WithoutTls>) -> Option<ReadTxn> {
         let last = env.info().last_txn_id;
         self.slot().take().filter(|txn| txn.txn().id() == last)
     }
 
-    /// Keeps a transaction whose snapshot is done with it.
+    /// Keeps the transaction of a dropped snapshot for the next one.
     pub fn put(&self, mut txn: ReadTxn) {
         txn.uses += 1;
         if txn.uses < USES_MAX && !txn.is_writer() {
@@ -63,20 +63,20 @@ impl Idle {
         }
     }
 
-    /// Ends the idle transaction. LMDB writes over no page that a reader may see: one that began
-    /// before the last commit would make the file grow.
+    /// Ends the idle transaction. LMDB does not overwrite pages that a reader may see: a transaction that
+    /// began before the last commit would make the file grow.
     pub fn clear(&self) {
         let old = self.slot().take();
         drop(old);
     }
 
     fn slot(&self) -> MutexGuard<'_, Option<ReadTxn>> {
-        // Nothing is left half done under the lock.
+        // No panic can leave the value in an invalid state.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Room for one more.
+/// Makes room for one more entry.
 fn bounded<K, V>(map: &mut FxHashMap<K, V>) -> &mut FxHashMap<K, V> {
     if map.len() >= ROWS_MAX {
         map.clear();
@@ -94,7 +94,7 @@ struct Runs {
     last: usize,
 }
 
-/// An open run: checked, with the place of each value.
+/// A decoded run: verified, with the position of each value.
 struct Run {
     bytes: &'static [u8],
     /// Handle, start and end of its value.
@@ -102,12 +102,12 @@ struct Run {
 }
 
 impl ReadTxn {
-    /// Takes the transaction over.
+    /// Wraps a transaction.
     pub fn new(txn: RoTxn<'static, WithoutTls>) -> Self {
         Self::of(Held::Read(txn))
     }
 
-    /// Takes a transaction over that wrote, and writes no more. It is never committed.
+    /// Wraps a write transaction that has written and is never committed.
     pub fn of_writer(txn: RwTxn<'static>, writing: Writing) -> Self {
         Self::of(Held::Write(txn, writing))
     }
@@ -132,7 +132,7 @@ impl ReadTxn {
         }
     }
 
-    /// Whether it shows what is not committed.
+    /// Returns true if it shows uncommitted changes.
     pub fn is_writer(&self) -> bool {
         matches!(self.txn, Held::Write(..))
     }
@@ -147,7 +147,7 @@ impl ReadTxn {
         self.row(&self.defs, table, handle)
     }
 
-    /// The record of a file, which `read` finds in the transaction when it was not read before.
+    /// The record of a file. `read` finds it in the transaction when it was not read before.
     pub fn file(
         &self,
         handle: u32,
@@ -161,23 +161,23 @@ impl ReadTxn {
         Ok(row)
     }
 
-    /// Finds something in the pages of the transaction, to be kept beside it. What it gives must
-    /// leave this type as a borrow of it only.
+    /// Finds something in the pages of the transaction and extends its lifetime, so that it can be stored in
+    /// this struct. Callers must hand the result out only as a borrow of `self`.
     fn kept<T: ?Sized + 'static>(
         &self,
         find: impl for<'t> FnOnce(&'t RoTxn) -> Result<&'t T>,
     ) -> Result<&'static T> {
         let found: *const T = find(self.txn())?;
         #[expect(unsafe_code, reason = "Rust has no borrow of a field that lies beside it")]
-        // SAFETY: `find` is for every lifetime, so what it finds lies in the pages of this transaction
-        // or lives for ever. The pages stay where and as they are until the transaction ends, which
-        // is when `self` goes (one that wrote has no way to write again); nothing that is kept is
-        // looked at while `self` is dropped.
+        // SAFETY: `find` is for every lifetime, so its result is in the pages of this transaction or static.
+        // The pages stay in place and unchanged until the transaction ends, which is when `self` is dropped
+        // (a transaction that wrote has no way to write again); nothing that is kept is read while `self` is
+        // dropped.
         Ok(unsafe { &*found })
     }
 
-    /// The handle of the file with a key of its path, which `read` finds when it was not asked for
-    /// before. Manifests are looked for in every folder above a file.
+    /// The handle of the file with this path key. `read` finds it when it is not known yet.
+    /// Manifests are looked up in every folder above a file.
     pub fn path(&self, key: &[u8], read: impl FnOnce() -> Result<Option<u32>>) -> Result<Option<u32>> {
         if let Some(known) = self.paths.borrow().get(key) {
             return Ok(*known);
@@ -187,8 +187,8 @@ impl ReadTxn {
         Ok(found)
     }
 
-    /// The postings of a term, if they are at most `most`; `count` counts them when that is not known,
-    /// until there are more. Common words, which have most blocks, are met in every request.
+    /// The number of postings of a term, if it is at most `most`. `count` counts them when the number is not
+    /// known, and stops above the limit. Common words, which have most blocks, occur in every request.
     pub fn frequency(
         &self,
         term: &str,
@@ -224,7 +224,7 @@ impl ReadTxn {
 }
 
 impl Runs {
-    /// The place of the open run that spans a handle.
+    /// The place of the decoded run that spans a handle.
     fn find(&mut self, handle: u32) -> Option<usize> {
         if self.runs.get(self.last).is_some_and(|run| run.spans(handle)) {
             return Some(self.last);
@@ -235,7 +235,7 @@ impl Runs {
         (handle <= last).then_some(at as usize)
     }
 
-    /// Keeps an open run; gives its place.
+    /// Keeps a decoded run and returns its place.
     fn add(&mut self, run: Run) -> usize {
         if self.runs.len() >= RUNS_MAX {
             *self = Self::default();
@@ -243,7 +243,7 @@ impl Runs {
         let at = self.runs.len();
         if let (Some(first), Some(last)) = (run.entries.first(), run.entries.last()) {
             let place = self.order.partition_point(|r| r.0 < first.0);
-            // A handle between two runs leads to the one before it, which may be open already.
+            // A handle between two runs belongs to the one before it, which may be decoded already.
             if self.order.get(place).is_some_and(|r| r.0 == first.0) {
                 return self.order[place].2 as usize;
             }
@@ -260,7 +260,7 @@ impl Run {
         first.is_some_and(|e| e.0 <= handle) && last.is_some_and(|e| handle <= e.0)
     }
 
-    /// Where the value of a handle lies.
+    /// The position of the value of a handle.
     fn place(&self, handle: u32) -> Option<(u16, u16)> {
         // Most handles of a run follow one another, so one look is enough.
         let n_before = handle.checked_sub(self.entries.first()?.0)? as usize;
@@ -272,7 +272,7 @@ impl Run {
         Some((start, end))
     }
 
-    /// Finds the values; `None` for bytes that are no run of handles.
+    /// Finds the values; `None` for bytes that are not a run of handles.
     fn open(bytes: &'static [u8]) -> Option<Self> {
         let mut found = Vec::with_capacity(64);
         let mut entries = Entries::new(bytes);

@@ -1,4 +1,4 @@
-//! Facts of one file as an index holds them, for whoever keeps them elsewhere.
+//! Facts of one file in their stored form, for code that stores them elsewhere.
 
 use crate::codec::bytes::{Reader, put};
 use crate::codec::facts::{Packer, unpack_body, unpack_interface};
@@ -8,15 +8,14 @@ use crate::snapshot::Snapshot;
 use crate::write::WriteTxn;
 use indexd_model::{ContentHash, FileDoc, FileFacts};
 
-/// The compressed blobs of a file, one behind the other.
+/// The compressed blobs of a file, one after the other.
 pub(crate) fn pack(rows: Rows, file: u32) -> Result<Vec<u8>> {
     let interface = rows.blob(&rows.tables.interfaces, file)?;
     let body = rows.blob(&rows.tables.bodies, file)?;
     Ok(joined(&interface, &body))
 }
 
-/// Undoes [`Snapshot::packed_facts`] and [`WriteTxn::packed_facts`]; `None` for bytes that they did
-/// not make.
+/// Reverses [`Snapshot::packed_facts`] and [`WriteTxn::packed_facts`]; `None` for invalid bytes.
 pub fn unpack_facts(packed: &[u8]) -> Option<FileFacts> {
     let mut r = Reader::new(packed);
     let n = r.u32()? as usize;
@@ -47,7 +46,7 @@ impl WriteTxn<'_> {
     }
 }
 
-/// The facts of a file that is in no index, compressed in the same way.
+/// Compresses the facts of a file that is not in an index, in the same form.
 ///
 /// # Errors
 /// [`crate::StoreError::Io`] when compressing fails.

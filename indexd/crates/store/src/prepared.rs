@@ -1,4 +1,4 @@
-//! What both writers derive from one file before anything is stored: blobs, lines, identities, rows.
+//! Everything that both writers derive from one file before it is stored: blobs, lines, identities, rows.
 
 use crate::codec::blob;
 use crate::codec::chunks::ChunkRow;
@@ -61,7 +61,7 @@ pub(crate) fn def_lines(interface: &Interface, index: &LineIndex) -> Vec<DefLine
     interface.defs.iter().map(of).collect()
 }
 
-/// What makes two versions of a definition the same one: a hash of descriptor and ordinal.
+/// The identity that two versions of a definition share: a hash of descriptor and ordinal.
 pub(crate) fn identities(interface: &Interface) -> Vec<Identity> {
     let facts = Facts::outside(interface);
     let of = |i: u32| identity(&names::descriptor(&facts, DefIdx(i)), facts.def(DefIdx(i)).ordinal);
@@ -71,9 +71,9 @@ pub(crate) fn identities(interface: &Interface) -> Vec<Identity> {
 /// See [`identities`].
 pub(crate) type Identity = [u8; 16];
 
-/// Two definitions with one identity would be one in the index, so nobody may find a second text for it.
-/// A fast hash with the ordinal for its seed is not enough: of a short text, seed and bytes are combined
-/// such that `` `a[i]`. `` 2 and `` `a[k]`. `` 0 had one hash.
+/// Two definitions with one identity would be one in the index, so it must be infeasible to find a second
+/// text for an identity. A fast hash seeded with the ordinal is not enough: for a short text, it combines
+/// seed and bytes such that `` `a[i]`. `` 2 and `` `a[k]`. `` 0 had one hash.
 fn identity(descriptor: &str, ordinal: u16) -> Identity {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&ordinal.to_le_bytes()).update(descriptor.as_bytes());
@@ -82,7 +82,7 @@ fn identity(descriptor: &str, ordinal: u16) -> Identity {
     identity
 }
 
-/// Everything about a file that its rows are made of.
+/// The parts of a file from which its rows are made.
 pub(crate) struct FileRows<'a> {
     /// Handle.
     pub file: u32,
@@ -101,7 +101,7 @@ pub(crate) struct FileRows<'a> {
 }
 
 impl FileRows<'_> {
-    /// Hands the packed row of the file itself and of every definition to `each`, with its handle.
+    /// Passes the packed row of the file itself and of every definition to `each`, with its handle.
     pub fn defs(&self, mut each: impl FnMut(u32, Vec<u8>) -> Result<()>) -> Result<()> {
         let whole = Span { start: 0, end: self.text_len };
         let nothing = Span::default();
@@ -207,7 +207,7 @@ pub(crate) fn digests(chunks: &[Chunk], text: &str) -> Vec<u64> {
     chunks.iter().map(|c| digest_of(text.get(c.span.range()).unwrap_or(""))).collect()
 }
 
-/// Checks what the caller promises about an input.
+/// Checks the guarantees of the caller about an input.
 pub(crate) fn check(input: &FileInput) -> Result<()> {
     let (chunks, terms) = (input.facts.chunks.len(), input.terms.chunks.len());
     let wrong = |what: &str| Err(crate::StoreError::Inconsistent(format!("{}: {what}", input.path)));

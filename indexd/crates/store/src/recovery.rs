@@ -1,12 +1,11 @@
-//! The index folder and the mark beside the data file that tells, after a stop of any kind, whether
-//! the data can be trusted.
+//! The index folder and the mark next to the data file that tells, after a stop of any kind, whether the
+//! data can be trusted.
 //!
-//! Commits do not sync. After the death of the process the page cache still has them all, so the
-//! data is whole, and yet it is verified, in a child process, since LMDB kills its process when it
-//! meets damage. After a power loss the file may be anything: it is rebuilt. The mark of an index
-//! that was closed holds a checksum of the whole file, which is read once before it is mapped: what a
-//! disk changed since is noticed there, wherever it lies, at the cost of reading the file (a tenth of
-//! a millisecond a megabyte).
+//! Commits do not sync. After the death of the process the page cache still has them all, so the data is
+//! whole. It is verified nevertheless, in a child process, since LMDB kills its process when it meets
+//! damage. After a power loss the file may be anything: it is rebuilt. The mark of an index that was closed
+//! holds a checksum of the whole file, which is read once before it is mapped. This notices any change on
+//! the disk since then, at the cost of reading the file (a tenth of a millisecond a megabyte).
 
 use crate::error::Result;
 use crate::meta::FORMAT;
@@ -20,23 +19,23 @@ use xxhash_rust::xxh3::Xxh3;
 pub(crate) const DATA: &str = "data.mdb";
 const LOCK: &str = "lock.mdb";
 const MARK: &str = "state";
-/// The damaged data file that is kept.
+/// Name under which a damaged data file is kept.
 const DAMAGED: &str = "damaged.mdb";
 const CACHE_TAG: &str = "CACHEDIR.TAG";
 /// The signature of cache folders, so that backups skip them (bford.info/cachedir).
 const CACHE_TAG_TEXT: &str =
     "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is an index that can be rebuilt.\n";
 
-/// What the mark says about the data file.
+/// The state of the data file according to the mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// A first build is under way: worth nothing.
+    /// A first build is in progress: the data is worthless.
     Building,
     /// There are commits that may not be synced.
     Dirty,
-    /// Synced, and the data file is as described.
+    /// Synced, and the data file has this shape.
     Clean(Shape),
-    /// What is stored is not what was written.
+    /// Stored bytes are damaged.
     Damaged,
 }
 
@@ -47,20 +46,20 @@ pub(crate) struct Shape {
     sum: u64,
 }
 
-/// What is in an index folder.
+/// The state of an index folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Nothing, or nothing of use.
+    /// No usable index.
     Nothing,
-    /// An index to trust.
+    /// A trustworthy index.
     Clean,
     /// An index to verify first.
     Unverified,
-    /// An index that is not as it was closed.
+    /// An index that was changed after it was closed.
     Damaged,
 }
 
-/// Makes the folder: private, and marked as a cache.
+/// Creates the folder: private, and marked as a cache.
 pub(crate) fn make_dir(dir: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -94,7 +93,7 @@ fn create_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Bytes of the data file read at a time: few enough to be in a core's own cache when they are summed.
+/// Bytes of the data file read at a time: few enough to stay in a core's own cache while they are summed.
 const READ_BYTES: usize = 128 << 10;
 
 /// The shape of the data file.
@@ -121,7 +120,7 @@ fn header(config: &[u8; 32]) -> String {
     format!("indexd index {FORMAT} {}\n", blake3::Hash::from(*config).to_hex())
 }
 
-/// Writes the mark and syncs it, so that it is on disk before anything that it speaks of.
+/// Writes the mark and syncs it, so that it is on disk before the commits it describes.
 pub(crate) fn mark(dir: &Path, config: &[u8; 32], mark: Mark) -> io::Result<()> {
     let boot = boot_id().unwrap_or_else(|| "-".into());
     let line = match mark {
@@ -144,13 +143,13 @@ pub(crate) fn mark(dir: &Path, config: &[u8; 32], mark: Mark) -> io::Result<()> 
     Ok(())
 }
 
-/// The mark of an index of this config that was closed cleanly, as it stands there.
+/// The text of the mark of an index of this config that was closed cleanly.
 pub(crate) fn clean_mark(dir: &Path, config: &[u8; 32]) -> Option<String> {
     let text = fs::read_to_string(dir.join(MARK)).ok()?;
     text.strip_prefix(&header(config))?.starts_with("clean ").then_some(text)
 }
 
-/// Writes such a mark beside a copy of the data file.
+/// Writes such a mark next to a copy of the data file.
 pub(crate) fn put_mark(dir: &Path, mark: &str) -> io::Result<()> {
     create_private(&dir.join(MARK))?.write_all(mark.as_bytes())
 }
@@ -160,10 +159,10 @@ pub(crate) fn mark_clean(dir: &Path, config: &[u8; 32]) -> io::Result<()> {
     mark(dir, config, Mark::Clean(shape(dir)?))
 }
 
-/// The number of the error for what a disk cannot read, the same on every Unix.
+/// The error number for data that a disk cannot read, equal on every Unix.
 const EIO: i32 = 5;
 
-/// Looks at the folder without mapping the data.
+/// Inspects the folder without mapping the data.
 pub(crate) fn inspect(dir: &Path, config: &[u8; 32]) -> io::Result<Found> {
     if !dir.join(DATA).exists() {
         return Ok(Found::Nothing);
@@ -181,14 +180,14 @@ pub(crate) fn inspect(dir: &Path, config: &[u8; 32]) -> io::Result<Found> {
     let mut words = line.split_ascii_whitespace();
     match words.next() {
         Some("dirty") => {
-            // Where the system does not tell the boot, no unclean index is trusted.
+            // If the system does not identify the boot, no unclean index is trusted.
             let same = boot_id().is_some_and(|boot| words.next() == Some(&boot));
             Ok(if same { Found::Unverified } else { Found::Nothing })
         }
         Some("clean") => {
             let is_same = match shape(dir) {
                 Ok(Shape { size, sum }) => words.eq([size.to_string(), format!("{sum:016x}")]),
-                // A disk that cannot read it back has lost it.
+                // A read error of the disk means that the data is lost.
                 Err(e) if e.raw_os_error() == Some(EIO) => false,
                 Err(e) => return Err(e),
             };
@@ -199,7 +198,7 @@ pub(crate) fn inspect(dir: &Path, config: &[u8; 32]) -> io::Result<Found> {
     }
 }
 
-/// Deletes an index that is of no use.
+/// Deletes an index that is unusable.
 pub(crate) fn discard(dir: &Path) -> Result<()> {
     for name in [MARK, DATA, LOCK] {
         faults::before("remove", &dir.to_string_lossy())?;
@@ -211,7 +210,7 @@ pub(crate) fn discard(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Moves a damaged index aside; one is kept, for whoever wants to know why.
+/// Moves a damaged index aside; the last one is kept for inspection.
 pub(crate) fn quarantine(dir: &Path) -> Result<()> {
     match fs::rename(dir.join(DATA), dir.join(DAMAGED)) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e.into()),
@@ -220,15 +219,15 @@ pub(crate) fn quarantine(dir: &Path) -> Result<()> {
     discard(dir)
 }
 
-/// Whether [`quarantine`] moved an index aside there.
+/// Returns true if [`quarantine`] moved an index of this folder aside.
 pub(crate) fn was_quarantined(dir: &Path) -> bool {
     dir.join(DAMAGED).exists()
 }
 
 /// Makes the data file as long as its newer meta page says. LMDB does not write pages at its end that a
-/// transaction took and gave back, so that a sound file may end before them; a file that was cut ends
-/// before pages that are read, of which LMDB would die by a bus error. Both are told apart by what is
-/// read: behind its end such a file holds zeros, which are not a page.
+/// transaction took and released, so a sound file may end before them. A truncated file ends before pages
+/// that are read, and LMDB would die of a bus error. Reading tells the two apart: the added part holds
+/// zeros, which are not a page.
 pub(crate) fn lengthen(dir: &Path) -> Result<()> {
     use std::io::Read;
     const PAGE_HEADER: usize = 16;
@@ -262,8 +261,8 @@ pub(crate) fn lengthen(dir: &Path) -> Result<()> {
     }
 }
 
-/// Bytes at the end of a data file that may be missing: pages of one transaction, which writes at most
-/// some hundred megabytes.
+/// The longest missing end of a data file: pages of one transaction, which writes at most some hundred
+/// megabytes.
 const UNWRITTEN_BYTES_MAX: u64 = 1 << 30;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Reading rows: the same for snapshots, for the write transaction, for the dump and for `verify`.
+//! Reads rows, for snapshots, the write transaction, the dump and `verify`.
 
 use crate::codec::bytes::{Reader, put, put_delta};
 use crate::codec::chunks::ChunkRow;
@@ -20,15 +20,15 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 thread_local! {
-    /// Where the pieces of a blob are put together; see [`blob::read_in`].
+    /// Buffer in which the pieces of a blob are joined; see [`blob::read_in`].
     static BLOB: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Bytes of the longest path that is its own key; LMDB's limit is 511.
 const PATH_KEY_BYTES_MAX: usize = 480;
 
-/// The key of a path. Longer paths are cut and told apart by their hash behind a NUL, which no path
-/// holds.
+/// The key of a path. Longer paths are cut, with a NUL, which no path holds, and a hash that distinguishes
+/// them.
 pub(crate) fn path_key(path: &str) -> Cow<'_, [u8]> {
     if path.len() <= PATH_KEY_BYTES_MAX {
         return Cow::Borrowed(path.as_bytes());
@@ -39,13 +39,13 @@ pub(crate) fn path_key(path: &str) -> Cow<'_, [u8]> {
     Cow::Owned(key)
 }
 
-/// Whether a path key was cut, so that keys do not order as paths do.
+/// Returns true if a path key was cut, so that keys are not in the order of paths.
 pub(crate) fn is_cut(key: &[u8]) -> bool {
     key.len() == PATH_KEY_BYTES_MAX && key[PATH_KEY_BYTES_MAX - 17] == 0
 }
 
-/// The prefix of a name or a term before the number of a row: the text and a NUL. Longer names, and
-/// those with a NUL, are cut; whoever reads through the key compares the name itself.
+/// The prefix of a name or a term before the number of a row: the text and a NUL. Names that are longer or
+/// hold a NUL are cut; a reader by this key must compare the name itself.
 pub(crate) fn text_prefix(text: &str) -> Vec<u8> {
     let bytes = &text.as_bytes()[..text.len().min(PATH_KEY_BYTES_MAX)];
     let mut key = Vec::with_capacity(bytes.len() + 8);
@@ -59,7 +59,7 @@ pub(crate) fn text_prefix_len(key: &[u8]) -> usize {
     key.iter().position(|b| *b == 0).map_or(key.len(), |nul| nul + 1)
 }
 
-/// What a row of a table of sets says: the name of the set, and those of its members that are in this row.
+/// Splits a row of a table of sets into the name of the set and the members in this row.
 pub(crate) fn set_row<'k>(
     table: &Table,
     key: &'k [u8],
@@ -90,7 +90,7 @@ pub(crate) fn push_term_prefix(key: &mut Vec<u8>, term: &str) -> Result<()> {
     Ok(())
 }
 
-/// Takes the key of a posting block apart: the term, and the number of the block.
+/// Splits the key of a posting block into the term and the number of the block.
 pub(crate) fn posting_key(key: &[u8]) -> Option<(&[u8], u32)> {
     let nul = key.iter().position(|b| *b == 0)?;
     Some((&key[..nul], postings::block_of_end(&key[nul + 1..])?))
@@ -104,7 +104,7 @@ pub(crate) fn piece_key(file: u32, piece: u16) -> [u8; 6] {
     key
 }
 
-/// Where the kind stands in a key that begins with [`in_prefix`].
+/// Offset of the kind in a key that begins with [`in_prefix`].
 pub(crate) const IN_KIND: usize = 4;
 
 /// The prefix of the set of sources of one target by one kind.
@@ -127,7 +127,7 @@ pub(crate) fn encode_runs(ids: &[u32]) -> Vec<u8> {
     out
 }
 
-/// Undoes [`encode_runs`].
+/// Reverses [`encode_runs`].
 pub(crate) fn decode_runs(bytes: &[u8]) -> Option<Vec<u32>> {
     let mut r = Reader::new(bytes);
     let mut out = Vec::new();
@@ -156,7 +156,7 @@ pub(crate) struct Rows<'t> {
     pub tables: &'t Tables,
     /// The state.
     pub txn: &'t RoTxn<'t>,
-    /// The same state with what was opened of it, where many rows are read.
+    /// Decoded rows of the same state, where many rows are read.
     pub opened: Option<&'t ReadTxn>,
 }
 
@@ -189,8 +189,8 @@ impl<'t> Rows<'t> {
         }
     }
 
-    /// Calls `each` with every path, which is valid, and its stat: in order, but for paths too long for
-    /// a key, which come last. A stat is zero when the cache row is gone, which equals no file.
+    /// Calls `each` with every path, which is valid, and its stat. They are in path order, except that paths
+    /// too long for a key come last. A stat is zero when the cache row is missing, which matches no file.
     pub fn all_stats(&self, mut each: impl FnMut(&str, FileStat)) -> Result<()> {
         let mut stats: Vec<FileStat> = Vec::new();
         let t = &self.tables.stats;
@@ -284,7 +284,7 @@ impl<'t> Rows<'t> {
         Ok(parts.join("."))
     }
 
-    /// What `read` makes of a blob, its pieces put together; they are empty when there is none.
+    /// Passes a blob, its pieces joined, to `read`; empty bytes when there is none.
     fn with_blob<T>(&self, table: &Table, file: u32, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<T> {
         let mut blob = BLOB.take();
         blob.clear();
@@ -314,7 +314,7 @@ impl<'t> Rows<'t> {
         self.facts_with(file, self.interface(file)?.0)
     }
 
-    /// A file's facts, with the interface at hand.
+    /// A file's facts, with an interface that is already decoded.
     pub fn facts_with(&self, file: u32, interface: Interface) -> Result<FileFacts> {
         let (body, chunks) = self.with_blob(&self.tables.bodies, file, facts::unpack_body)?;
         Ok(FileFacts { interface, body, chunks })
@@ -328,7 +328,7 @@ impl<'t> Rows<'t> {
         })
     }
 
-    /// What a blob holds; empty when there is none.
+    /// The decompressed blob; empty when there is none.
     pub fn unpacked(&self, table: &Table, file: u32) -> Result<Vec<u8>> {
         self.with_blob(
             table,
@@ -339,8 +339,7 @@ impl<'t> Rows<'t> {
         )
     }
 
-    /// Calls `each` with every file that has a blob and with the bytes that are stored, in order of their
-    /// handles.
+    /// Calls `each` with every file that has a blob and with the stored bytes, by ascending handle.
     pub fn all_pieces(&self, table: &Table, mut each: impl FnMut(u32, &[u8]) -> Result<()>) -> Result<()> {
         let mut rows = table.iter(self.txn)?;
         let (mut file, mut first, mut joined) = (None, &[][..], Vec::new());
@@ -366,7 +365,7 @@ impl<'t> Rows<'t> {
         }
     }
 
-    /// Calls `each` with every file that has a blob and with what it holds, in order of their handles.
+    /// Calls `each` with every file that has a blob and with the decompressed blob, by ascending handle.
     pub fn all_blobs(&self, table: &Table, mut each: impl FnMut(u32, Vec<u8>) -> Result<()>) -> Result<()> {
         let mut last = None;
         for row in table.iter(self.txn)? {
@@ -379,13 +378,13 @@ impl<'t> Rows<'t> {
         Ok(())
     }
 
-    /// Where the places of a definition's edges are counted from.
+    /// The base that positions of a definition's edges are relative to.
     pub fn base(&self, source: u32) -> Result<Base> {
         let row = self.def(source)?;
         Ok(base_of(source, &row))
     }
 
-    /// Hands the uses of a source to `each`, those of the edges to keep, by kind and target.
+    /// Passes the uses of a source to `each`, only those of the edges to keep, by kind and target.
     pub fn uses(
         &self,
         base: Base,
@@ -401,7 +400,7 @@ impl<'t> Rows<'t> {
     }
 }
 
-/// Where the places of a definition's edges are counted from.
+/// The base that positions of a definition's edges are relative to.
 pub(crate) fn base_of(source: u32, row: &DefRow) -> Base {
     match row.idx {
         DefIdx::NONE => Base { source, at: 0, line: 1 },

@@ -12,8 +12,8 @@ pub(crate) fn members(table: &Table, txn: &RoTxn, prefix: &[u8]) -> Result<Vec<u
     members_of(table, txn, prefix, |key| high_of(key, prefix.len()))
 }
 
-/// The members of the sets under a prefix, set after set. `high` says of a key which high half its
-/// handles have, and that its set is asked for.
+/// The members of the sets under a prefix, set after set. `high` returns the high half of the handles under
+/// a key, or `None` for a set that is not wanted.
 pub(crate) fn members_of(
     table: &Table,
     txn: &RoTxn,
@@ -30,7 +30,7 @@ pub(crate) fn members_of(
     Ok(out)
 }
 
-/// How many members a set has.
+/// The number of members of a set.
 pub(crate) fn count(table: &Table, txn: &RoTxn, prefix: &[u8]) -> Result<u32> {
     let mut n = 0;
     let mut rows = table.prefix(txn, prefix)?;
@@ -42,7 +42,7 @@ pub(crate) fn count(table: &Table, txn: &RoTxn, prefix: &[u8]) -> Result<u32> {
     Ok(n)
 }
 
-/// The high half of the handles in the row under `key`, a prefix of so many bytes and what follows.
+/// The high half of the handles in the row under `key`, which follows a prefix of `prefix` bytes.
 pub(crate) fn high_of(key: &[u8], prefix: usize) -> Option<u16> {
     match key.get(prefix..)? {
         [] => Some(0),

@@ -1,6 +1,6 @@
-//! The index signature's Merkle tree: leaves of files under 256 nodes under one root, placed by the
-//! hash of the path. A save rehashes one node (40 KB of leaves, 20 us, with 200,000 files) and the
-//! root, and a state reached twice has one root.
+//! The index signature's Merkle tree: leaves of files under 256 nodes under one root, placed by the hash of
+//! the path. A save rehashes one node (40 KB of leaves, 20 us, with 200,000 files) and the root. Equal
+//! states have equal roots.
 
 use crate::codec::enums::Coded;
 use crate::error::Result;
@@ -10,7 +10,7 @@ use heed::{RoTxn, RwTxn};
 use indexd_model::{ContentHash, Language, Outcome};
 use std::collections::BTreeSet;
 
-/// The root over no leaves: what BLAKE3 gives for no input.
+/// The root over no leaves: the BLAKE3 hash of empty input.
 pub(crate) const EMPTY_ROOT: [u8; 32] = [
     0xaf, 0x13, 0x49, 0xb9, 0xf5, 0xf9, 0xa1, 0xa6, 0xa0, 0x40, 0x4d, 0xea, 0x36, 0xdc, 0xc9, 0x49, 0x9b,
     0xcb, 0x25, 0xc9, 0xad, 0xc1, 0x12, 0xb7, 0xcc, 0x9a, 0x93, 0xca, 0xe4, 0x1f, 0x32, 0x62,
@@ -87,7 +87,7 @@ impl Leaves {
         Ok(())
     }
 
-    /// Hashes what is above the changed leaves; `None` when there are none.
+    /// Hashes the levels above the changed leaves; `None` when no leaf changed.
     pub fn finish(self, tables: &Tables, txn: &mut RwTxn) -> Result<Option<[u8; 32]>> {
         if self.touched.is_empty() {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! One committed state, read through [`FactsView`] and [`IndexView`].
 //!
-//! The traits have no errors: a view that cannot be read has no answer. A read that meets damage
-//! marks the store as damaged and panics; the request that asked is lost, the daemon is not.
+//! The traits have no errors: a view that cannot be read has no answer. A read that meets damage marks the
+//! store as damaged and panics; the request is lost, the daemon continues.
 
 use crate::cache::Cache;
 use crate::codec::chunks::ChunkRow;
@@ -34,7 +34,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// One committed state. `Send`, not `Sync`; open one for each request and drop it soon.
 pub struct Snapshot {
-    /// There until the snapshot is dropped.
+    /// `Some` until the snapshot is dropped.
     txn: Option<ReadTxn>,
     meta: Meta,
     directory: OnceLock<Arc<Directory>>,
@@ -52,8 +52,8 @@ impl Snapshot {
         Ok(Self { txn: Some(txn), meta, directory: OnceLock::new(), store: store.clone() })
     }
 
-    /// A view of what a transaction has written and never commits. `directory` is that of the state
-    /// before where it is the same.
+    /// A view of the uncommitted state of a transaction. `directory` is that of the state before, if it is
+    /// still valid.
     pub(crate) fn of_writer(
         txn: ReadTxn,
         meta: Meta,
@@ -64,7 +64,7 @@ impl Snapshot {
         Self { txn: Some(txn), meta, directory, store: store.clone() }
     }
 
-    /// Whether it shows unsaved texts.
+    /// Returns true if it shows unsaved texts.
     fn is_unsaved(&self) -> bool {
         self.opened().is_writer()
     }
@@ -97,13 +97,13 @@ impl Snapshot {
         self.meta.overlays
     }
 
-    /// How many files an imported index speaks about.
+    /// The number of files with an overlay of an imported index.
     pub fn n_overlays(&self) -> u64 {
         self.must(self.store.inner.tables.overlays.len(self.opened().txn()))
     }
 
-    /// Hands each overlay to `each`, with the hash of its file as it is now; `None` when the file is
-    /// not in the index.
+    /// Passes each overlay to `each`, with the current hash of its file; `None` when the file is not in the
+    /// index.
     pub fn overlays(&self, mut each: impl FnMut(Option<ContentHash>, &[u8])) {
         let mut read = || -> Result<()> {
             for row in self.store.inner.tables.overlays.iter(self.opened().txn())? {
@@ -117,8 +117,8 @@ impl Snapshot {
         self.must(read());
     }
 
-    /// As [`FactsView::providers`], in no order: without need of the order of all paths, which has to
-    /// be read again after each generation in which a file came or went.
+    /// Returns the same files as [`FactsView::providers`], in no particular order. Does not need the order
+    /// of all paths, which has to be read again after each generation in which a file was added or removed.
     pub fn providers_unsorted(&self, key: Key) -> Vec<FileDoc> {
         let table = &self.rows().tables.providers;
         self.must(sets::members(table, self.opened().txn(), &key.0.to_be_bytes()))
@@ -127,7 +127,8 @@ impl Snapshot {
             .collect()
     }
 
-    /// As [`IndexView::text`] for a reader of every file: it is not kept in place of what packs need.
+    /// Returns the text of a file like [`IndexView::text`], for a reader of every file: it does not evict
+    /// cached texts that packs need.
     pub fn text_once(&self, file: FileDoc) -> Arc<str> {
         self.must(self.rows().text(file.0))
     }
@@ -145,18 +146,18 @@ impl Snapshot {
         self.noting(self.rows().facts(file.0))
     }
 
-    /// Calls `each` with the path of every file, which is valid, and its stat, in no order that counts:
-    /// two walks of small tables.
+    /// Calls `each` with the path of every file, which is valid, and its stat, in no particular order. Walks
+    /// two small tables.
     pub fn all_stats(&self, each: impl FnMut(&str, FileStat)) {
         self.must(self.rows().all_stats(each))
     }
 
-    /// Gives the value, or marks the store as damaged and ends the request.
+    /// Returns the value, or marks the store as damaged and ends the request by a panic.
     fn must<T>(&self, result: Result<T>) -> T {
         self.noting(result).unwrap_or_else(|e| std::panic::panic_any(Unreadable(e)))
     }
 
-    /// The result; damage is noted, so that whoever has the index open throws it away.
+    /// Returns the result. Damage is noted, so that the owner of the index discards it.
     pub(crate) fn noting<T>(&self, result: Result<T>) -> Result<T> {
         self.store.noting(result)
     }
@@ -194,7 +195,7 @@ impl Snapshot {
 
     fn def_record(&self, def: DefDoc) -> Result<DefRecord> {
         let row = self.rows().def(def.0)?;
-        // Most definitions stand at file level, where both names are one.
+        // Most definitions are at file level, where both names are equal.
         let qualified: Arc<str> = match row.is_nested {
             true => Arc::from(self.rows().qualified(&row)?),
             false => Arc::from(row.qualified),
@@ -243,7 +244,7 @@ impl Snapshot {
         let of_file = |e: Edge| ((e.kind, self.directory().rank_of_def(e.target.0)), (0, 0), e);
         let mut keyed: Vec<_> = edges.into_iter().map(of_file).collect();
         keyed.sort_by_key(|k| k.0);
-        // Positions cost a look at each definition: only targets in one file are told apart by them.
+        // Positions require reading each definition, so they are compared only for targets in one file.
         for same_file in keyed.chunk_by_mut(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
             for (_, at, e) in &mut *same_file {
                 let row = self.rows().def(e.target.0)?;
@@ -276,7 +277,8 @@ impl Snapshot {
         Ok(edges)
     }
 
-    /// Edges into a definition by the sets of its sources, those of `limit` edges at least.
+    /// Edges into a definition, found by the sets of its sources. Stops once there are at least `limit`
+    /// edges.
     fn in_edges(
         &self,
         target: DefDoc,
@@ -284,14 +286,14 @@ impl Snapshot {
         limit: usize,
         keep: impl Fn(EdgeKind, u32) -> bool,
     ) -> Result<Vec<Edge>> {
-        // The sets of all kinds stand side by side.
+        // The sets of all kinds are adjacent.
         let table = &self.rows().tables.edges_in;
         let sources = sets::members_of(table, self.opened().txn(), &target.0.to_be_bytes(), |key| {
             let kind = key.get(IN_KIND)?;
             let is_asked = kinds.iter().any(|k| k.code() == *kind);
             is_asked.then(|| sets::high_of(key, IN_KIND + 1)).flatten()
         })?;
-        // Ranks are in memory: a hub's sources are cut by file before any record is read.
+        // Ranks are in memory: the sources of a hub are cut off by file before any record is read.
         let mut ranked: Vec<(u32, u32)> =
             sources.into_iter().map(|s| (self.directory().rank_of_def(s), s)).collect();
         ranked.sort_unstable();
@@ -321,15 +323,15 @@ impl Snapshot {
         Ok(edges.into_iter().map(turned).collect())
     }
 
-    /// Hands the blocks of a term, ascending, to `each`, with the handle block and the bytes, for as
-    /// long as it asks for more.
+    /// Passes the blocks of a term, ascending, to `each`, with the number of the block and the bytes, as
+    /// long as it returns that it wants more.
     fn read_blocks(
         &self,
         table: &Table,
         term: &str,
         mut each: impl FnMut(u32, &[u8]) -> Option<bool>,
     ) -> Result<()> {
-        // What no file may hold as a term has no postings.
+        // A word that cannot be a term of a file has no postings.
         let Ok(prefix) = term_prefix(term) else { return Ok(()) };
         let mut rows = table.prefix(self.opened().txn(), &prefix)?;
         while let Some(value) = rows.advance()? {
@@ -423,19 +425,19 @@ impl Snapshot {
 
 impl Drop for Snapshot {
     fn drop(&mut self) {
-        // After a panic nothing that was opened is trusted.
+        // After a panic no decoded row is trusted.
         if let Some(txn) = self.txn.take().filter(|_| !std::thread::panicking()) {
             self.store.inner.idle.put(txn);
         }
     }
 }
 
-/// Dataflow as it runs, of an edge that its receiver tells of.
+/// Reverses an edge of dataflow that is recorded by its receiver.
 fn turned(e: Edge) -> Edge {
     Edge { kind: EdgeKind::Dataflow, source: e.target, target: e.source, is_turned: true, ..e }
 }
 
-/// Where a definition stands in its file; the file itself comes first.
+/// Sort key of the position of a definition in its file; the file itself comes first.
 fn position(idx: DefIdx, span: Span) -> (u32, u32) {
     (span.start, idx.0.wrapping_add(1))
 }
@@ -446,25 +448,25 @@ const TEXT_CACHE_BYTES: usize = 16 << 20;
 /// Bytes of decoded interfaces kept.
 const INTERFACE_CACHE_BYTES: usize = 4 << 20;
 
-/// Decoded blobs of all indexes that this process has open: what counts is the memory of the process,
-/// and two indexes of one content share them.
+/// Decoded blobs of all indexes that this process has open: the limit is the memory of the process, and two
+/// indexes of one content share them.
 static TEXTS: LazyLock<Cache<ContentKey, Text>> =
     LazyLock::new(|| Cache::new(TEXT_CACHE_BYTES, NonZeroUsize::MAX));
 static INTERFACES: LazyLock<Cache<ContentKey, Interface>> =
     LazyLock::new(|| Cache::new(INTERFACE_CACHE_BYTES, NonZeroUsize::MAX));
 
-/// Lets go of all decoded blobs that are kept for the next request.
+/// Drops all decoded blobs that are kept for the next request.
 pub fn forget_decoded() {
     TEXTS.clear();
     INTERFACES.clear();
 }
 
-/// What identifies a decoded blob whatever its handle and index: a hash of the path and of all that
-/// shapes the index beside its files, and one of the bytes.
+/// Identifies a decoded blob independently of handle and index: a hash of the path and of all that shapes
+/// the index apart from its files, and a hash of the bytes.
 type ContentKey = (u64, [u8; 16]);
 
-/// What identifies the facts of a file: the recipe of the index, its path, its bytes, and how reading
-/// them went.
+/// Identifies the facts of a file by the recipe of the index, its path, its bytes, and the outcome of
+/// reading them.
 fn content_key(store: &Store, rows: Rows, file: u32) -> Result<ContentKey> {
     let row = rows.file(file)?;
     let mut hash = [0; 16];
@@ -486,13 +488,13 @@ pub(crate) fn interface(store: &Store, rows: Rows, file: u32) -> Result<Arc<Inte
     Ok(decoded)
 }
 
-/// What `read` makes of a text from [`Snapshot::packed_text`]; `None` for a damaged one.
+/// Passes a text from [`Snapshot::packed_text`] to `read`; `None` for a damaged one.
 pub fn read_packed_text<T>(packed: &[u8], read: impl FnOnce(&str) -> T) -> Option<T> {
     let text = |raw: &[u8]| std::str::from_utf8(raw).ok().map(read);
     if packed.is_empty() { text(packed) } else { blob::read_in(packed, text) }
 }
 
-/// A text with its lines, which are found when they are first asked for.
+/// A text with its lines, which are computed on first use.
 pub(crate) struct Text {
     pub text: Arc<str>,
     lines: OnceLock<Arc<LineIndex>>,
@@ -505,7 +507,7 @@ impl Text {
     }
 }
 
-/// A file's text, from the cache or decompressed, and not kept: it is about to be replaced.
+/// A file's text, from the cache or decompressed. It is not cached, since it is about to be replaced.
 pub(crate) fn last_text(store: &Store, rows: Rows, file: u32) -> Result<Arc<str>> {
     match TEXTS.get(&content_key(store, rows, file)?) {
         Some(kept) => Ok(Arc::clone(&kept.text)),
@@ -520,7 +522,7 @@ pub(crate) fn text(store: &Store, rows: Rows, file: u32) -> Result<Arc<Text>> {
         return Ok(kept);
     }
     let text = rows.text(file)?;
-    // Lines of code have about thirty bytes, and four more here.
+    // A line of code has about thirty bytes, and takes four more here.
     let bytes = text.len() + text.len() / 7 + 128;
     let text = Arc::new(Text { text, lines: OnceLock::new() });
     TEXTS.put(key, Arc::clone(&text), bytes);
@@ -738,7 +740,7 @@ pub(crate) fn token_key(tokenizer: &str, text_hash: [u8; 16]) -> Vec<u8> {
     key
 }
 
-// One request may be handed from thread to thread.
+// A snapshot may be moved from thread to thread.
 const _: fn() = || {
     fn is_send<T: Send>() {}
     is_send::<Snapshot>();

@@ -19,9 +19,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// Bytes of address space to reserve. Only space that is used takes disk; the map is never resized,
 /// since LMDB does not notice readers whose pointers dangle. Windows allocates what is mapped.
 const MAP_BYTES: u64 = if cfg!(windows) { 1 << 30 } else { 256 << 30 };
-/// Bytes below which it makes no sense to try.
+/// The smallest map that is tried.
 const MAP_BYTES_MIN: u64 = 64 << 20;
-/// Snapshots at one time.
+/// Limit on snapshots open at one time.
 const READERS_MAX: u32 = 512;
 
 /// The index of one workspace. Cheap to clone; the environment closes with the last clone.
@@ -30,7 +30,7 @@ pub struct Store {
     pub(crate) inner: Arc<Inner>,
 }
 
-/// An index that may be closed by now.
+/// A handle of an index that may have been closed.
 #[derive(Clone)]
 pub struct WeakStore(Weak<Inner>);
 
@@ -41,7 +41,7 @@ impl WeakStore {
     }
 }
 
-/// What opening found.
+/// The result of opening.
 pub enum Opened {
     /// A complete index.
     Ready(Store),
@@ -53,7 +53,7 @@ pub enum Opened {
 }
 
 pub(crate) struct Inner {
-    /// Ends before the environment does.
+    /// Dropped before the environment.
     pub idle: Idle,
     pub env: Env<WithoutTls>,
     pub tables: Tables,
@@ -63,9 +63,9 @@ pub(crate) struct Inner {
     map_bytes: u64,
     generation: AtomicU64,
     damaged: AtomicBool,
-    /// The data file as this process left it.
+    /// State of the data file as this process left it.
     untouched: Arc<Untouched>,
-    /// What the mark on disk says, and whether the index is closed.
+    /// State of the mark on disk, and whether the index is closed.
     marked: Mutex<Marked>,
 }
 
@@ -78,13 +78,13 @@ enum Marked {
 }
 
 impl Store {
-    /// Opens the index in `dir`, which is created if need be. `config` is everything besides the
-    /// files that shapes an index: its settings and the versions of the extractors. An index of
-    /// another format or config, and one that a power loss may have damaged, is deleted.
+    /// Opens the index in `dir`, which is created if necessary. `config` is everything apart from the files
+    /// that shapes an index: its settings and the versions of the extractors. An index of another format or
+    /// config, and one that a power loss may have damaged, is deleted.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] when this process has it open already, [`StoreError::Corrupt`] when it is
-    /// not as it was closed, [`StoreError::Io`] when the folder cannot be used.
+    /// [`StoreError::Busy`] when this process has it open already, [`StoreError::Corrupt`] when it was
+    /// changed after it was closed, [`StoreError::Io`] when the folder cannot be used.
     pub fn open(dir: &Path, config: &[u8]) -> Result<Opened> {
         Self::open_mapped(dir, config, MAP_BYTES, false)
     }
@@ -97,8 +97,8 @@ impl Store {
         Self::open_mapped(dir, config, MAP_BYTES, true)
     }
 
-    /// Moves a damaged index aside, replacing one moved before, so that opening starts afresh. The
-    /// index must not be open.
+    /// Moves a damaged index aside, replacing one moved before, so that opening starts with an empty index.
+    /// The index must not be open.
     ///
     /// # Errors
     /// [`StoreError::Io`] when the files cannot be moved.
@@ -106,7 +106,7 @@ impl Store {
         recovery::quarantine(dir)
     }
 
-    /// Whether an index was moved aside from the folder `dir`.
+    /// Returns true if an index was moved aside from the folder `dir`.
     pub fn was_quarantined(dir: &Path) -> bool {
         recovery::was_quarantined(dir)
     }
@@ -188,7 +188,7 @@ impl Store {
         Snapshot::open(self)
     }
 
-    /// Starts the write transaction, after the one before has ended.
+    /// Starts the write transaction, after the previous one has ended.
     ///
     /// # Errors
     /// [`StoreError::Busy`] before the first build and after closing.
@@ -196,9 +196,9 @@ impl Store {
         WriteTxn::begin(self)
     }
 
-    /// Starts a write transaction that is never committed, after the one before has ended: it becomes a
-    /// view with [`WriteTxn::into_unsaved`]. Nobody else writes as long as either lives. The mark of the
-    /// index stays as it is.
+    /// Starts a write transaction that is never committed, after the previous one has ended. It becomes a
+    /// view with [`WriteTxn::into_unsaved`]. Other writers wait as long as either exists. The mark of the
+    /// index does not change.
     ///
     /// # Errors
     /// [`StoreError::Busy`] before the first build and after closing.
@@ -231,7 +231,7 @@ impl Store {
         Ok(self.inner.env.force_sync()?)
     }
 
-    /// Writes commits through to the disk and marks the index clean: the next opening trusts it. One in
+    /// Writes commits through to the disk and marks the index clean: the next opening trusts it. An index in
     /// which damage was met, or that another program wrote to, is marked damaged. No clone can write
     /// afterwards. An unfinished first build stays unfinished.
     ///
@@ -247,7 +247,7 @@ impl Store {
             recovery::mark(dir, config, Mark::Damaged)?;
             return Err(e);
         }
-        // The checksum of one that nobody wrote to is that of the file as it was opened.
+        // If nothing was written, the checksum from opening is still valid.
         if before == Marked::Dirty {
             self.sync()?;
             recovery::mark_clean(dir, config)?;
@@ -255,7 +255,7 @@ impl Store {
         Ok(())
     }
 
-    /// Marks the index damaged: the next opening says so, and whoever opens it builds it anew.
+    /// Marks the index damaged: the next opening reports that, and the caller rebuilds it.
     ///
     /// # Errors
     /// [`StoreError::Full`] or [`StoreError::Io`] from the system.
@@ -264,21 +264,21 @@ impl Store {
         Ok(recovery::mark(&self.inner.dir, &self.inner.config, Mark::Damaged)?)
     }
 
-    /// Sees to it that no clone writes from now on; gives what the mark says.
+    /// Prevents further writes by any clone and returns the state of the mark.
     fn end_writing(&self) -> Result<Marked> {
-        // A write transaction of another clone ends first.
+        // Wait for a write transaction of another clone.
         let txn = self.inner.env.write_txn()?;
         let before = std::mem::replace(&mut *self.marked(), Marked::Closed);
         drop(txn);
         Ok(before)
     }
 
-    /// Whether there were commits since the index was closed last.
+    /// Returns true if there were commits since the index was last closed.
     pub fn is_dirty(&self) -> bool {
         *self.marked() == Marked::Dirty
     }
 
-    /// That no damage was met so far.
+    /// Checks that no damage was met so far.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`].
@@ -289,18 +289,18 @@ impl Store {
         self.check_untouched()
     }
 
-    /// Sees to it that nobody else has written to the data file since this process did. Rows have
-    /// checksums, but a page in place of another one hides rows that belong there.
+    /// Checks that nothing but this process has written to the data file. Rows have checksums, but one page
+    /// overwritten with another one hides the rows of the former.
     pub(crate) fn check_untouched(&self) -> Result<()> {
         self.noting(self.inner.untouched.check())
     }
 
-    /// Notes that a write transaction is about to begin. To be dropped after its end.
+    /// Notes that a write transaction is about to begin. Drop the result after its end.
     pub(crate) fn writing(&self) -> Writing {
         Writing::begin(&self.inner.untouched)
     }
 
-    /// Whether it is an index of this `config`.
+    /// Returns true if it is an index of this `config`.
     pub fn is_of(&self, config: &[u8]) -> bool {
         self.inner.config == *blake3::hash(config).as_bytes()
     }
@@ -325,17 +325,17 @@ impl Store {
         self.inner.generation.load(Ordering::Acquire)
     }
 
-    /// Whether nobody but the caller and `n_others` more have clones, so that dropping these closes it.
+    /// Returns true if only the caller and `n_others` more have clones, so that dropping these closes it.
     pub fn is_held_by(&self, n_others: usize) -> bool {
         Arc::strong_count(&self.inner) <= 1 + n_others
     }
 
-    /// Forgets the rows that requests have opened and that are kept for the next one.
+    /// Forgets the decoded rows that are kept for the next request.
     pub fn forget_opened(&self) {
         self.inner.idle.clear();
     }
 
-    /// Whether a read met damage: answers cannot be had, the index must be rebuilt.
+    /// Returns true if a read met damage: no answer is possible, the index must be rebuilt.
     pub fn is_damaged(&self) -> bool {
         self.inner.damaged.load(Ordering::Acquire)
     }
@@ -350,8 +350,8 @@ impl Store {
         self.inner.generation.store(generation, Ordering::Release);
     }
 
-    /// Puts the dirty mark on disk before the first commit since the index was clean. To be called
-    /// inside the write transaction, so that closing cannot come between.
+    /// Puts the dirty mark on disk before the first commit since the index was clean. Must be called inside
+    /// the write transaction, so that closing cannot come between.
     pub(crate) fn mark_dirty(&self) -> Result<()> {
         let mut marked = self.marked();
         match *marked {
@@ -364,7 +364,7 @@ impl Store {
         Ok(())
     }
 
-    /// Ends the first build: what is committed is an index now.
+    /// Ends the first build: the committed rows are an index from now on.
     pub(crate) fn mark_built(&self) -> Result<()> {
         let mut marked = self.marked();
         recovery::mark(&self.inner.dir, &self.inner.config, Mark::Dirty)?;
@@ -391,9 +391,9 @@ pub(crate) fn open_env(dir: &Path, map_bytes: u64) -> Result<(Env<WithoutTls>, u
         let mut options = EnvOpenOptions::new().read_txn_without_tls();
         options.map_size(size).max_dbs(N_TABLES).max_readers(READERS_MAX);
         #[expect(unsafe_code, reason = "heed's open maps a file, which Rust cannot know to be safe")]
-        // SAFETY: NO_SYNC is the only flag and gives up durability, which the mark accounts for. The
-        // file lies in a private folder and only this process, which holds the daemon's lock, and
-        // its verifying child, which runs when it is closed, open it; nobody truncates it.
+        // SAFETY: NO_SYNC is the only flag and gives up durability, which the mark accounts for. The file is
+        // in a private folder. Only this process, which holds the daemon's lock, and its verifying child,
+        // which runs while it is closed, open it; neither truncates it.
         let opened = unsafe { options.flags(EnvFlags::NO_SYNC).open(dir) };
         match opened {
             Ok(env) => {
@@ -406,7 +406,7 @@ pub(crate) fn open_env(dir: &Path, map_bytes: u64) -> Result<(Env<WithoutTls>, u
     }
 }
 
-/// Whether a map is refused for its size. Valgrind calls that an invalid argument.
+/// Returns true if a map is refused for its size. Valgrind reports that as an invalid argument.
 fn is_too_large(e: &std::io::Error) -> bool {
     matches!(e.kind(), std::io::ErrorKind::OutOfMemory | std::io::ErrorKind::InvalidInput)
 }

@@ -1,9 +1,8 @@
 //! One table: the one way to read and write its rows.
 //!
-//! Every stored value ends in a checksum over its table, key and value, checked on each read: LMDB
-//! returns flipped bits as if nothing were wrong, and what stands on a page that was swapped with
-//! another one or copied over it. Tables of small rows keep them in runs (see
-//! [`crate::codec::run`]); callers see rows either way.
+//! Every stored value ends in a checksum over its table, key and value, checked on each read: LMDB returns
+//! flipped bits, and the rows of a page that was swapped with another one or copied over it, without an
+//! error. Tables of small rows keep them in runs (see [`crate::codec::run`]); callers see rows either way.
 
 use crate::codec::run::{self, Entries, RUN_BYTES_MAX};
 use crate::error::{Result, StoreError};
@@ -12,7 +11,7 @@ use heed::{Database, PutFlags, RoRange, RoTxn, RwTxn};
 use std::ops::Bound;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Whether a table is part of the dump and of the signature.
+/// Distinguishes tables that are part of the dump and of the signature from caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A function of the inputs: dumped.
@@ -21,7 +20,7 @@ pub(crate) enum Kind {
     Cache,
 }
 
-/// How rows lie in LMDB.
+/// The layout of rows in LMDB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// One node for each row.
@@ -44,23 +43,23 @@ pub(crate) struct Table {
     pub kind: Kind,
     /// Form.
     pub form: Form,
-    /// Hash of the name: where the checksums of its rows begin.
+    /// Hash of the name, the seed of the checksums of its rows.
     seed: u64,
 }
 
 /// A key and its value.
 pub(crate) type Row<'t> = (Vec<u8>, &'t [u8]);
 
-/// Bytes of a key at most; LMDB's limit.
+/// Bytes of the longest key; LMDB's limit.
 const KEY_BYTES_MAX: usize = 511;
 
-/// Whether there can be a row under `key`. LMDB takes any other key for an error, and a request may name
-/// anything.
+/// Returns true if there can be a row under `key`. LMDB reports an error for any other key, and a request
+/// may hold any string.
 fn is_key(key: &[u8]) -> bool {
     (1..=KEY_BYTES_MAX).contains(&key.len())
 }
 
-/// Bytes of the checksum behind a value.
+/// Bytes of the checksum after a value.
 pub(crate) const SUM_BYTES: usize = 4;
 
 impl Table {
@@ -73,7 +72,7 @@ impl Table {
         (xxh3_64_with_seed(value, xxh3_64_with_seed(key, self.seed)) as u32).to_le_bytes()
     }
 
-    /// The error of a row that does not read as it should.
+    /// The error for a row that cannot be read.
     pub fn corrupt(&self, key: &[u8]) -> StoreError {
         StoreError::Corrupt(format!("table {}, key {}", self.name, key.escape_ascii()))
     }
@@ -114,7 +113,7 @@ impl Table {
         Ok(self.run_of(txn, key)?.map(|r| r.1))
     }
 
-    /// The value under `key`; none under what can be no key.
+    /// The value under `key`; `None` for an invalid key.
     pub fn get<'t>(&self, txn: &'t RoTxn, key: &[u8]) -> Result<Option<&'t [u8]>> {
         if !is_key(key) {
             return Ok(None);
@@ -128,7 +127,7 @@ impl Table {
         }
     }
 
-    /// The value under a key that must be there.
+    /// The value under a key that must exist.
     pub fn need<'t>(&self, txn: &'t RoTxn, key: &[u8]) -> Result<&'t [u8]> {
         self.get(txn, key)?.ok_or_else(|| self.corrupt(key))
     }
@@ -141,12 +140,12 @@ impl Table {
         }
     }
 
-    /// Writes `value` unless it is there already; an unchanged row dirties no page.
+    /// Writes `value` unless it is stored already; an unchanged row dirties no page.
     pub fn put_new(&self, txn: &mut RwTxn, key: &[u8], value: &[u8]) -> Result<()> {
         if self.get(txn, key)? == Some(value) { Ok(()) } else { self.put(txn, key, value) }
     }
 
-    /// Removes a row; whether there was one.
+    /// Removes a row; returns true if it existed.
     pub fn delete(&self, txn: &mut RwTxn, key: &[u8]) -> Result<bool> {
         if self.form != Form::Runs {
             return Ok(is_key(key) && self.db.delete(txn, key)?);
@@ -163,7 +162,7 @@ impl Table {
         let (mut run_key, run) = match self.run_of(txn, key)? {
             Some((run_key, run)) => (run_key.to_vec(), run),
             None => match self.db.first(txn)? {
-                // Below every run: the first one begins here from now on.
+                // Below every run: the first one starts at this key from now on.
                 Some((first, stored)) => {
                     old_key = Some(first.to_vec());
                     (key.to_vec(), self.open(first, stored)?)
@@ -179,7 +178,7 @@ impl Table {
             self.db.delete(txn, &run_key)?;
             return Ok(());
         }
-        // Almost always one run, sometimes two; an entry larger than a run stands alone.
+        // Almost always one run, sometimes two; an entry larger than a run has one of its own.
         let mut after = Vec::new();
         loop {
             if run_key.len() + run.len() + SUM_BYTES > RUN_BYTES_MAX
@@ -212,7 +211,7 @@ impl Table {
         Ok(self.db.clear(txn)?)
     }
 
-    /// How many rows there are. Runs are counted by walking them.
+    /// The number of rows. Runs are counted by walking them.
     pub fn len(&self, txn: &RoTxn) -> Result<u64> {
         match self.form {
             Form::Runs => self.iter(txn)?.try_fold(0, |n, row| row.map(|_| n + 1)),
@@ -220,7 +219,7 @@ impl Table {
         }
     }
 
-    /// How many LMDB nodes there are: rows, or runs of them.
+    /// The number of LMDB nodes: rows, or runs of them.
     pub fn n_nodes(&self, txn: &RoTxn) -> Result<u64> {
         Ok(self.db.len(txn)?)
     }
@@ -264,14 +263,14 @@ pub(crate) struct Rows<'t> {
     prefix: Vec<u8>,
     /// Key and value of the current node.
     node: Option<(&'t [u8], &'t [u8])>,
-    /// Nodes that were entered.
+    /// Number of nodes read.
     n_nodes: u64,
-    /// Whether the current node was given as a row.
+    /// True if the current node was returned as a row.
     is_given: bool,
-    /// What is left of the current run.
+    /// The rest of the current run.
     entries: Option<Entries<'t>>,
-    /// The nodes after the first. Most reads end with that one, so the cursor is made when it is
-    /// needed; from then on a step costs no search from the root.
+    /// The nodes after the first. Most reads need only the first, so the cursor is created on demand; from
+    /// then on a step needs no search from the root.
     after: Option<RoRange<'t, Bytes, Bytes>>,
 }
 
@@ -304,15 +303,15 @@ impl<'t> Rows<'t> {
         Ok(after.next().transpose()?)
     }
 
-    /// The value of the next row, whose key [`Rows::key`] is then.
+    /// Advances to the next row and returns its value; its key is then in [`Rows::key`].
     pub fn advance(&mut self) -> Result<Option<&'t [u8]>> {
         while let Some((key, value)) = self.node {
             match &mut self.entries {
                 Some(entries) => {
                     while !entries.is_done() {
                         let value = entries.read().ok_or_else(|| self.table.corrupt(key))?;
-                        // To compare with an empty vector, which has no memory, can take a hundred
-                        // times as long as to see that it is empty.
+                        // Comparing with an empty vector, which has no memory, can take a hundred times as
+                        // long as checking that it is empty.
                         if self.prefix.is_empty() || entries.key.starts_with(&self.prefix) {
                             return Ok(Some(value));
                         }
@@ -334,12 +333,12 @@ impl<'t> Rows<'t> {
         Ok(None)
     }
 
-    /// How many nodes were read so far.
+    /// The number of nodes read so far.
     pub fn n_nodes(&self) -> u64 {
         self.n_nodes
     }
 
-    /// The key of the row that [`Rows::advance`] gave last.
+    /// The key of the row that [`Rows::advance`] returned last.
     pub fn key(&self) -> &[u8] {
         match (&self.entries, self.node) {
             (Some(entries), _) => &entries.key,

@@ -82,7 +82,7 @@ tables! {
     history_docs: Derived, Rows;
     /// Term to history handles with counts.
     history_terms: Derived, Rows;
-    /// Path to what an imported index says about it, as the shell gave it.
+    /// Path to the overlay of an imported index, as passed by the shell.
     overlays: Derived, Rows;
     /// Hash of a path to the leaf of its file in the signature.
     leaves: Derived, Rows;
@@ -92,7 +92,7 @@ tables! {
     tokens: Cache, Rows;
 }
 
-/// How many tables there are.
+/// The number of tables.
 pub(crate) const N_TABLES: u32 = SPECS.len() as u32;
 
 impl Tables {
@@ -115,7 +115,7 @@ impl Tables {
         Ok(opened.commit().map(Self::of))
     }
 
-    /// Creates every table that is not there.
+    /// Creates every missing table.
     pub fn create(env: &Env<WithoutTls>) -> Result<Self> {
         let txn = env.write_txn()?;
         let created = env.create_databases_and_commit(txn, |opener, txn| {

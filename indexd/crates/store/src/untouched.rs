@@ -1,7 +1,7 @@
-//! Whether the data file is as this process left it.
+//! Detects writes to the data file by others.
 //!
-//! LMDB writes to the file in write transactions only, and a system notes when a file was written to. So
-//! between two of them a look at the file's stat tells whether somebody else wrote to it.
+//! LMDB writes to the file in write transactions only, and the system records the time of a write. So a look
+//! at the stat of the file between two transactions tells whether something else wrote to it.
 
 use crate::error::{Result, StoreError};
 use crate::recovery::DATA;
@@ -17,13 +17,13 @@ pub(crate) struct Untouched {
 }
 
 struct State {
-    /// Write transactions that have begun, or wait for another one to end.
+    /// Write transactions in progress or waiting for another one to end.
     n_writers: u32,
-    /// As it was when the last write transaction ended.
+    /// Stat when the last write transaction ended.
     stamp: Option<Stamp>,
 }
 
-/// What tells two states of a file apart.
+/// Stat of a file, which differs between two states of it.
 #[derive(PartialEq, Eq)]
 struct Stamp {
     modified: SystemTime,
@@ -33,7 +33,7 @@ struct Stamp {
 }
 
 impl Stamp {
-    /// `None` when the file is gone, or the system does not say when it was written to.
+    /// `None` when the file is missing, or the system does not record the time of writes.
     fn of(path: &Path) -> Option<Self> {
         #[cfg(unix)]
         use std::os::unix::fs::MetadataExt;
@@ -48,14 +48,14 @@ impl Stamp {
 }
 
 impl Untouched {
-    /// Of the environment in a folder, as it is now.
+    /// The state of the environment in a folder, as it is now.
     pub fn new(dir: &Path) -> Self {
         let path = dir.join(DATA);
         let state = Mutex::new(State { n_writers: 0, stamp: Stamp::of(&path) });
         Self { path, state }
     }
 
-    /// Compares the file with the one that was left, unless it is being written to.
+    /// Compares the file with its recorded state, unless it is being written to.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when they differ.
@@ -68,16 +68,16 @@ impl Untouched {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing is left half done under the lock.
+        // No panic can leave the value in an invalid state.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A write transaction that has begun or is about to.
+/// A guard for a write transaction that has begun or is about to.
 pub(crate) struct Writing(Arc<Untouched>);
 
 impl Writing {
-    /// Notes the begin.
+    /// Notes the beginning.
     pub fn begin(untouched: &Arc<Untouched>) -> Self {
         untouched.state().n_writers += 1;
         Self(Arc::clone(untouched))
@@ -88,7 +88,7 @@ impl Drop for Writing {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.n_writers -= 1;
-        // Until the last of those that follow one another has ended, one may be writing.
+        // While any of several queued transactions has not ended, one may be writing.
         if state.n_writers == 0 {
             state.stamp = Stamp::of(&self.0.path);
         }

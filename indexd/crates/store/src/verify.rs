@@ -1,5 +1,5 @@
-//! The full walk after an unclean stop: every row's checksum and form, and every fact that two tables
-//! tell from two sides.
+//! The full walk after an unclean stop: every row's checksum and form, and every fact that two tables hold
+//! from both sides.
 
 use crate::codec::enums::Coded;
 use crate::codec::records::{ArchivedFileRow, FileRow};
@@ -22,12 +22,12 @@ use std::path::Path;
 /// Bytes of address space for the walk; more than any index that can be walked in reasonable time.
 const MAP_BYTES: u64 = 256 << 30;
 
-/// Walks the index in `dir` and checks everything that can be checked. The index must not be open in
-/// this process. To be called in a child process of its own: on a damaged file LMDB may kill the
-/// process instead of returning an error, which says the same.
+/// Walks the index in `dir` and checks everything that can be checked. The index must not be open in this
+/// process. Call it in a child process: on a damaged file LMDB may kill the process instead of returning an
+/// error, which means the same.
 ///
 /// # Errors
-/// [`StoreError::Corrupt`] with the first thing that is wrong.
+/// [`StoreError::Corrupt`] with the first fault.
 pub fn verify(dir: &Path) -> Result<()> {
     walk(dir, |tables, txn, meta| {
         tables.all().into_iter().try_for_each(|table| check_keys(table, txn))?;
@@ -35,8 +35,8 @@ pub fn verify(dir: &Path) -> Result<()> {
     })
 }
 
-/// The same for the checksums and the order of rows alone. The index may be open in another process that
-/// does not write meanwhile.
+/// Checks only the checksums and the order of rows. The index may be open in another process, if that does
+/// not write during the check.
 ///
 /// # Errors
 /// As [`verify`].
@@ -61,7 +61,7 @@ fn need(holds: bool, what: &str) -> Result<()> {
     if holds { Ok(()) } else { Err(wrong(what)) }
 }
 
-/// Checks every checksum, and that keys ascend: LMDB trusts order blindly.
+/// Checks every checksum, and that keys ascend, which LMDB does not verify.
 fn check_keys(table: &Table, txn: &RoTxn) -> Result<()> {
     let mut last = Vec::new();
     let mut rows = table.iter(txn)?;
@@ -75,7 +75,7 @@ fn check_keys(table: &Table, txn: &RoTxn) -> Result<()> {
     need(rows.n_nodes() == table.n_nodes(txn)?, &format!("table {}: rows are missing", table.name))
 }
 
-/// What the walk over files finds.
+/// Values collected by the walk over files.
 #[derive(Default)]
 struct Seen {
     stats: CorpusStats,
@@ -165,7 +165,7 @@ fn check_file(rows: Rows, file: u32, row: &ArchivedFileRow, seen: &mut Seen) -> 
     Ok(())
 }
 
-/// Whether the definitions under these handles are those of a file, in order.
+/// Checks that the definitions under these handles are those of a file, in order.
 fn check_defs(rows: Rows, file: u32, docs: &[u32], seen: &mut Seen) -> Result<bool> {
     for (i, doc) in (0u32..).zip(docs) {
         let def = rows.def(*doc)?;
@@ -180,7 +180,7 @@ fn check_defs(rows: Rows, file: u32, docs: &[u32], seen: &mut Seen) -> Result<bo
     Ok(true)
 }
 
-/// Whether the chunks of a file are its own, and those of its definitions.
+/// Checks that the chunks of a file are its own and belong to its definitions.
 fn check_chunks(rows: Rows, file: u32, row: &ArchivedFileRow, docs: &[u32], seen: &mut Seen) -> Result<bool> {
     for i in 0..row.n_chunks.to_native() {
         let doc = row.chunk_start.to_native() + i;

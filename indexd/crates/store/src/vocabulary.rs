@@ -1,4 +1,4 @@
-//! Every term of a state, for whoever writes an index elsewhere.
+//! Every term of a state, for code that writes an index elsewhere.
 
 use crate::error::Result;
 use crate::rows::text_prefix_len;
@@ -6,10 +6,10 @@ use crate::snapshot::Snapshot;
 use crate::table::Table;
 
 impl Snapshot {
-    /// The terms of texts, of paths, and of subjects of commits, each list in the order of bytes.
+    /// The terms of texts, of paths, and of subjects of commits, each list in byte order.
     ///
     /// # Errors
-    /// That of a row that cannot be read.
+    /// The error of a row that cannot be read.
     pub fn vocabulary(&self) -> Result<[Vec<String>; 3]> {
         let tables = self.rows().tables;
         let read = |table| self.noting(self.terms_of(table));

@@ -57,7 +57,7 @@ pub struct PutOutcome {
 pub struct WriteTxn<'s> {
     store: &'s Store,
     txn: RwTxn<'s>,
-    /// Behind the transaction, which ends first.
+    /// Declared after the transaction, so that it is dropped later.
     writing: Writing,
     meta: Meta,
     free: Free,
@@ -146,9 +146,9 @@ impl<'s> WriteTxn<'s> {
         Ok(Some(ContentHash(self.rows().file(doc)?.hash)))
     }
 
-    /// Adds or replaces a file and removes its links, which [`WriteTxn::put_links`] writes anew. `old_terms`
-    /// are the terms of the stored version, numbered by the same vocabulary; they are required if and only
-    /// if the path is stored.
+    /// Adds or replaces a file and removes its links, which [`WriteTxn::put_links`] writes again.
+    /// `old_terms` are the terms of the stored version, numbered by the same vocabulary; they are required
+    /// if and only if the path is stored.
     ///
     /// # Errors
     /// [`StoreError::Inconsistent`] when `old_terms` or the input contradict the stored rows;
@@ -359,7 +359,8 @@ impl<'s> WriteTxn<'s> {
         tables.stats.put_new(txn, &key, &input.stat.encode())
     }
 
-    /// Takes a stored file off the sums, and removes its chunks but those whose rows are written again.
+    /// Subtracts a stored file from the sums, and removes its chunks except those whose rows are written
+    /// again.
     fn take_off(&mut self, old: &OldFile, kept: Range<u32>) -> Result<()> {
         let tables = self.tables();
         for chunk in old.chunk_start..old.chunk_start + old.n_chunks {
@@ -520,8 +521,8 @@ impl<'s> WriteTxn<'s> {
         let directory = kept.as_ref().filter(is_same).map(|k| Arc::clone(&k.1));
         drop(kept);
         #[expect(unsafe_code, reason = "Rust has no borrow of a field that lies beside it")]
-        // SAFETY: the transaction borrows the environment, which lies in the `Arc` of the store. The
-        // snapshot keeps a clone of the store, and drops it after the transaction.
+        // SAFETY: the transaction borrows the environment, which is in the `Arc` of the store. The snapshot
+        // keeps a clone of the store, and drops it after the transaction.
         let txn = unsafe { std::mem::transmute::<RwTxn<'s>, RwTxn<'static>>(self.txn) };
         Ok(Snapshot::of_writer(ReadTxn::of_writer(txn, self.writing), self.meta, directory, self.store))
     }
@@ -632,7 +633,7 @@ impl FactsView for WriteTxn<'_> {
 }
 
 impl WriteTxn<'_> {
-    /// Returns the value; else fails the transaction, and notes damage.
+    /// Returns the value; an error fails the transaction, and damage is noted.
     fn must<T>(&self, result: Result<T>) -> T {
         self.store.noting(result).unwrap_or_else(|e| std::panic::panic_any(Unreadable(e)))
     }

@@ -1,4 +1,4 @@
-//! The arithmetic of BM25. Which terms, which texts and which weights is the caller's business.
+//! The arithmetic of BM25. The caller chooses the terms, the texts and the weights.
 //!
 //! Source: S. Robertson, H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009),
 //! sections 3.3 and 3.6. For a term t and a text c in which it occurs with frequency `tf`, summed over
@@ -10,34 +10,35 @@
 //! idf   = ln(1 + (N - n + 0.5) / (n + 0.5))
 //! ```
 //!
-//! Lengths are normalised once for the whole text and not for each field, which is where this differs
-//! from BM25F. The `1 +` inside the logarithm keeps the weight of very common terms positive (as Lucene
-//! does). Only `+ - * /` and `ln` of one pure-Rust implementation are used, so two machines agree to the
-//! bit as long as the caller adds in a fixed order.
+//! Lengths are normalised once for the whole text and not for each field; this is the difference from BM25F.
+//! The `1 +` inside the logarithm keeps the weight of very common terms positive (as in Lucene). Only `+ - *
+//! /` and `ln` of one pure-Rust implementation are used, so two machines agree to the bit as long as the
+//! caller adds in a fixed order.
 
 /// The two parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bm25 {
-    /// How soon repetition stops counting; above 0.
+    /// Saturation of repeated occurrences: a larger value lets them count for longer; above 0.
     pub k1: f64,
-    /// How much long texts lose, 0..1.
+    /// Penalty for long texts, 0..1.
     pub b: f64,
 }
 
 impl Bm25 {
-    /// The values of the literature, which are not tuned.
+    /// The usual values of the literature, which are not tuned.
     pub const USUAL: Self = Self { k1: 1.2, b: 0.75 };
 
-    /// What `tf` is compared with in a text of length `len`, where texts have `average` on average.
+    /// The value that `tf` is compared with in a text of length `len`, where texts have `average` on
+    /// average.
     pub fn norm(self, len: f64, average: f64) -> f64 {
         self.k1 * (1.0 - self.b + self.b * len / average.max(1.0))
     }
 
-    /// What a term is worth that occurs `tf` times, in parts of its idf: 0 without an occurrence, below
+    /// The weight of a term that occurs `tf` times, as a multiple of its idf: 0 without an occurrence, below
     /// `k1 + 1` for many.
     #[inline]
     pub fn weight(self, tf: f64, norm: f64) -> f64 {
-        // A frequency so large that it overflows is a full saturation, not a missing score.
+        // A frequency so large that it overflows saturates fully and does not lose its score.
         if tf.is_finite() { tf * (self.k1 + 1.0) / (tf + norm) } else { self.k1 + 1.0 }
     }
 }
@@ -48,7 +49,8 @@ pub fn idf(total: u64, n: u64) -> f64 {
     ln(1.0 + (total as f64 - n + 0.5) / (n + 0.5))
 }
 
-/// The natural logarithm, the same bits everywhere (the standard library's is the platform's).
+/// The natural logarithm, with equal bits on every machine (that of the standard library depends on the
+/// platform).
 pub fn ln(x: f64) -> f64 {
     libm::log(x)
 }

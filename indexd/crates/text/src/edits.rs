@@ -1,10 +1,10 @@
-//! How far one word is from another.
+//! The edit distance between two words.
 
-/// Characters of a word that are compared; longer ones count as cut.
+/// Characters of a word that are compared; the rest is ignored.
 const CHARS_MAX: usize = 80;
 
-/// Edits between two words: a letter more, less or another, or two neighbours in the other order
-/// (optimal string alignment). Of each word the first 80 characters count.
+/// The number of edits between two words: a letter added, removed or replaced, or two neighbours swapped
+/// (optimal string alignment). Only the first 80 characters of each word count.
 pub fn edits(a: &str, b: &str) -> usize {
     let cut = |text: &str| text.chars().take(CHARS_MAX).collect::<String>();
     strsim::osa_distance(&cut(a), &cut(b))

@@ -1,4 +1,4 @@
-//! The terms of a file by chunk and field, on their way into postings.
+//! The terms of a file by chunk and field, as input of the postings.
 
 use crate::terms::{word_terms, words};
 use indexd_model::path::{dir_of, stem_of};
@@ -8,11 +8,11 @@ use indexd_model::{Chunk, DefIdx, Facts, Span, names};
 
 /// The terms of each chunk of a file, and of its path.
 ///
-/// Each word of a chunk's text counts in exactly one field by its place: the name token of the
-/// chunk's definition nowhere (the definition's name is counted instead, once in every part of a
-/// long definition), its head in [`Field::Signature`], its doc comment in [`Field::Doc`], the rest
-/// in [`Field::Body`]. Names of the definitions around it count in [`Field::Qualifier`].
-/// `chunks` lie inside `text` and on character boundaries; terms come sorted by number.
+/// Each word of a chunk's text counts in exactly one field, depending on its place: the name token of the
+/// chunk's definition in none (the definition's name is counted instead, once in every part of a long
+/// definition), its head in [`Field::Signature`], its doc comment in [`Field::Doc`], the rest in
+/// [`Field::Body`]. Names of the enclosing definitions count in [`Field::Qualifier`]. `chunks` must be
+/// inside `text` and on character boundaries; terms are sorted by number.
 pub fn file_terms(
     facts: Facts,
     chunks: &[Chunk],
@@ -49,8 +49,8 @@ pub fn file_terms(
     FileTerms { chunks, path, path_len }
 }
 
-/// The terms of a path with their counts, sorted by number, and how many there are: its folders and
-/// the file's name up to the last dot, since an extension says nothing that the language does not.
+/// The terms of a path with their counts, sorted by number, and their total: its folders and the file's name
+/// up to the last dot, since the extension adds nothing to the language.
 pub fn path_terms(path: &str, vocabulary: &mut Vocabulary) -> (Vec<(u32, u8)>, u16) {
     let mut counter = Counter::default();
     for part in [dir_of(path), stem_of(path)] {
@@ -69,7 +69,7 @@ fn numbers<'v>(vocabulary: &'v mut Vocabulary, word: &str) -> &'v [u32] {
     vocabulary.word(word, |word, f| word_terms(word, f))
 }
 
-/// Terms of a definition's name and of the names around it.
+/// Terms of a definition's name and of the names of the enclosing definitions.
 #[derive(Default)]
 struct Named {
     name: Vec<u32>,
@@ -91,7 +91,7 @@ impl Named {
     }
 }
 
-/// Where the parts of a definition stand; empty spans for text between definitions.
+/// Spans of the parts of a definition; empty for text between definitions.
 #[derive(Default)]
 struct Places {
     name: Span,
@@ -117,8 +117,8 @@ fn count_text(text: &str, span: Span, places: &Places, vocabulary: &mut Vocabula
     });
 }
 
-/// Counts terms of one chunk. Occurrences are collected and sorted: for the few hundred of a chunk
-/// that beats a table, and the order does not depend on hashing.
+/// Counts terms of one chunk. Occurrences are collected and sorted: for the few hundred of a chunk that is
+/// faster than a table, and the order does not depend on hashing.
 #[derive(Default)]
 struct Counter {
     seen: Vec<u64>,
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!((path, out.path_len), (vec![("pool", 1), ("net", 1), ("http", 1), ("=httppool", 1)], 4));
     }
 
-    /// A method of Go stands outside of its type, which only its receiver names.
+    /// A method of Go is outside of its type, which only its receiver names.
     #[test]
     fn a_receiver_is_a_name_around() {
         let text = "func (p *ConnPool) Get() {}";

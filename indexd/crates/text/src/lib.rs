@@ -1,8 +1,8 @@
-//! Words, scores and token counts: everything that is arithmetic on text and knows no index.
+//! Words, scores and token counts: all arithmetic on text that needs no index.
 //!
-//! Start with [`terms()`] (how text becomes searchable terms, the same way for index and query), then
-//! [`fields`] (the terms of a file's chunks, by field), [`bm25`] (how they are scored) and
-//! [`tokens`] (what a text costs in a model's tokens). No IO, no clock, no randomness.
+//! Start with [`terms()`] (splitting text into searchable terms, identically for index and query), then
+//! [`fields`] (the terms of a file's chunks, by field), [`bm25`] (their scores) and [`tokens`] (the cost of
+//! a text in a model's tokens). No IO, no clock, no randomness.
 
 pub mod bm25;
 pub mod edits;
@@ -25,5 +25,6 @@ pub use tokens::{
     TokenCounter, UnknownTokenizer, counter,
 };
 
-/// Changes when a text gets other terms or another token count; part of the recipe of an index.
+/// Version of the terms: changes when a text gets other terms or another token count. Part of the recipe of
+/// an index.
 pub const TERMS_VERSION: u32 = 1;

@@ -1,22 +1,22 @@
-//! Which lines of a text hold which terms of a query: what windows of long definitions are scored by.
+//! The lines of a text that hold terms of a query, for scoring windows of long definitions.
 
 use crate::terms::{word_terms, words};
 use indexd_model::terms::Vocabulary;
 use rustc_hash::FxHashSet;
 
-/// Finds a fixed set of terms line by line. Words met before are not taken apart again, so one
-/// matcher serves all texts of a query.
+/// Finds a fixed set of terms line by line. Words met before are not split again, so one matcher serves all
+/// texts of a query.
 pub struct LineMatcher {
     wanted: FxHashSet<Box<str>>,
-    /// Of the words that were met, the wanted terms; most words hold none.
+    /// The wanted terms of each word met; most words hold none.
     words: Vocabulary,
     /// The position of each term in [`LineMatcher::words`].
     positions: Vec<u32>,
 }
 
 impl LineMatcher {
-    /// Prepares for `terms`, as [`crate::terms()`] makes them; each is known by its position.
-    /// A repeated term is known by its first position.
+    /// Prepares for `terms`, as made by [`crate::terms()`]; each is identified by its position. A repeated
+    /// term is identified by its first position.
     pub fn new<'t>(terms: impl IntoIterator<Item = &'t str>) -> Self {
         let mut matcher =
             Self { wanted: FxHashSet::default(), words: Vocabulary::default(), positions: Vec::new() };
@@ -49,7 +49,7 @@ impl LineMatcher {
             if found.is_empty() {
                 return;
             }
-            // Line ends are counted up to the hit only when there is one.
+            // Line ends up to a hit are counted only when there is one.
             line += line_ends(bytes, seen, at);
             seen = at;
             out.extend(found.iter().map(|term| (line, positions[*term as usize])));
@@ -57,7 +57,7 @@ impl LineMatcher {
     }
 }
 
-/// How many lines end in `bytes[from..to]`; a CRLF counts at its LF.
+/// Number of lines that end in `bytes[from..to]`; a CRLF counts at its LF.
 fn line_ends(bytes: &[u8], from: usize, to: usize) -> u32 {
     let part = &bytes[from..to];
     let lf = memchr::memchr_iter(b'\n', part).count();

@@ -1,8 +1,8 @@
-//! A head of several lines on one.
+//! A signature of several lines on one.
 
-/// `text` on one line: runs of white space become one space; where a line ends after an opening
-/// bracket, or begins with a closing one, they become nothing, and a comma before that bracket goes
-/// with them. So a signature reads as if its author had had room for it.
+/// `text` on one line: runs of white space become one space. They become nothing where a line ends after an
+/// opening bracket, or begins with a closing one, and a comma before that closing bracket is removed with
+/// them. So a signature reads as if it had been written on one line.
 ///
 /// ```
 /// # use indexd_text::one_line;

@@ -1,8 +1,8 @@
 //! Light stemming: the few English endings that separate an issue's words from a program's names.
 //!
-//! A full stemmer (Porter, Snowball) costs several times the scan itself and merges names that a
-//! program keeps apart (`universe` and `university`). This one removes plural, `-ing` and `-ed`
-//! endings and a final `e`, so that `matches`, `matching`, `matched` and `match` meet.
+//! A full stemmer (Porter, Snowball) costs several times the scan itself and merges names that a program
+//! distinguishes (`universe` and `university`). This one removes plural, `-ing` and `-ed` endings and a
+//! final `e`, so that `matches`, `matching`, `matched` and `match` have one stem.
 
 /// Shortest word that is stemmed, in bytes. Shorter ones (`uses`, `need`) lose more than they gain.
 const WORD_BYTES_MIN: usize = 5;
@@ -11,8 +11,8 @@ const STEM_BYTES_MIN: usize = 3;
 
 /// Shortens the ASCII lower-case `word` in place to its stem and returns the stem's length.
 ///
-/// Deterministic, idempotence is not promised. Words of fewer than five bytes and words with
-/// anything but lower-case ASCII letters stay as they are.
+/// Deterministic, but not necessarily idempotent. Words of fewer than five bytes and words with anything but
+/// lower-case ASCII letters are unchanged.
 pub fn stem(word: &mut [u8]) -> usize {
     let n = word.len();
     if n < WORD_BYTES_MIN || !word.iter().all(u8::is_ascii_lowercase) {
@@ -34,7 +34,7 @@ fn strip_ending(word: &mut [u8], n: usize) -> usize {
             } else if w.ends_with(b"sses") || w.ends_with(b"xes") {
                 n - 2
             } else if w.ends_with(b"ss") || w.ends_with(b"us") || w.ends_with(b"is") || w.ends_with(b"ias") {
-                // `class`, `status`, `basis`, `alias` are no plurals.
+                // `class`, `status`, `basis`, `alias` are not plurals.
                 n
             } else {
                 n - 1
@@ -46,8 +46,8 @@ fn strip_ending(word: &mut [u8], n: usize) -> usize {
     }
 }
 
-/// Drops the second of two equal consonants that an ending had doubled (`running`, `stopped`);
-/// `l`, `s` and `z` are as often double by nature (`calling`, `passing`).
+/// Drops the second of two equal consonants that an ending had doubled (`running`, `stopped`); `l`, `s` and
+/// `z` are as often double in the stem (`calling`, `passing`).
 fn undouble(word: &[u8], n: usize) -> usize {
     let last = word[n - 1];
     let doubled = n > STEM_BYTES_MIN && last == word[n - 2];

@@ -1,21 +1,21 @@
-//! Text to terms: the one way in which index, query and history see words.
+//! Splits text into terms, identically for index, query and history.
 //!
-//! A *word* is a run of letters, digits and underscores. A word gives the terms of its parts
-//! (`parseHTTPRequest2` -> `pars`, `http`, `request`), lower-cased and lightly stemmed
-//! ([`crate::stem()`]), and, when it has several parts, one more term for the whole identifier:
-//! `=` and the parts joined without underscores, so that `max_items`, `maxItems` and `MAX_ITEMS`
-//! share `=maxitems`, and no prose word can collide with it. Parts of a single letter or digit say
-//! nothing and are left out. Runs of Chinese, Japanese and Korean script, which has no spaces
-//! between words, give overlapping pairs of characters.
+//! A *word* is a run of letters, digits and underscores. A word yields the terms of its parts
+//! (`parseHTTPRequest2` -> `pars`, `http`, `request`), lower-cased and lightly stemmed ([`crate::stem()`]),
+//! and, when it has several parts, one more term for the whole identifier: `=` and the parts joined without
+//! underscores, so that `max_items`, `maxItems` and `MAX_ITEMS` share `=maxitems`, and no prose word can
+//! collide with it. Parts of a single letter or digit carry no information and are left out. Runs of
+//! Chinese, Japanese and Korean script, which has no spaces between words, yield overlapping pairs of
+//! characters.
 
 use crate::stem::stem;
 use indexd_model::limits::TERM_BYTES_MAX;
 use std::sync::OnceLock;
 
-/// More parts than any sensible identifier: encoded data (base64, hexadecimal). Only the whole is
-/// kept of it.
+/// More parts than any sensible identifier has. A longer word is encoded data (base64, hexadecimal), of
+/// which only the whole is kept.
 const PARTS_MAX: usize = 16;
-/// Bytes of the longest word that is looked at; longer runs are data.
+/// Bytes of the longest word that is split; longer runs are data.
 const WORD_BYTES_MAX: usize = 256;
 
 /// Word bytes of ASCII: letters, digits, underscore.
@@ -67,7 +67,7 @@ pub fn terms(text: &str, mut f: impl FnMut(&str)) {
 
 /// Calls `f` with each term of one word: its parts in order, then the whole when there are several.
 ///
-/// Terms longer than [`TERM_BYTES_MAX`] bytes and words longer than 256 bytes give nothing.
+/// Terms longer than [`TERM_BYTES_MAX`] bytes and words longer than 256 bytes yield nothing.
 pub fn word_terms(word: &str, f: impl FnMut(&str)) {
     if word.len() > WORD_BYTES_MAX {
         return;
@@ -94,11 +94,11 @@ fn wide_word_char(text: &str, at: usize) -> Option<usize> {
 /// A bit for each character of a block of 256.
 type Block = [u64; 4];
 
-/// The blocks of the basic plane that were met so far: the tables of the standard library are
-/// searched, which takes ten times as long.
+/// The blocks of the basic plane met so far: searching the tables of the standard library takes ten times as
+/// long.
 static BLOCKS: [OnceLock<Block>; 256] = [const { OnceLock::new() }; 256];
 
-/// Whether a character belongs to a word.
+/// Returns true if a character belongs to a word.
 fn is_word_char(c: char) -> bool {
     let is = |c: char| c.is_alphanumeric() || c == '_' || is_mark(c);
     let number = c as u32;
@@ -126,7 +126,7 @@ fn is_dense(c: char) -> bool {
         | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
 }
 
-/// The end of the part that starts at `i` of an ASCII word; `word[i]` is no underscore.
+/// The end of the part that starts at `i` of an ASCII word; `word[i]` must not be an underscore.
 ///
 /// An upper-case run ends before the capital that starts a lower-case word (`HTTPServer`), except
 /// that a lone plural `s` belongs to the run (`URLs`).
@@ -193,13 +193,13 @@ fn ascii_terms(word: &[u8], mut f: impl FnMut(&str)) {
     }
 }
 
-/// Whether the word holds an acronym plural of `n` letters: capitals and a final small `s`.
+/// Returns true if the word holds an acronym plural of `n` letters: capitals and a final `s`.
 fn is_acronym_plural(word: &[u8], n: usize) -> bool {
     word.windows(n).any(|w| w[n - 1] == b's' && w[..n - 1].iter().all(u8::is_ascii_uppercase))
 }
 
 fn emit(term: &[u8], f: &mut impl FnMut(&str)) {
-    // Only ASCII gets here, so the check cannot fail; it costs less than the lookup that follows.
+    // Only ASCII reaches this point, so the check cannot fail; it costs less than the lookup that follows.
     if let Ok(term) = std::str::from_utf8(term) {
         f(term);
     }
@@ -228,7 +228,7 @@ fn class(c: char) -> Class {
     }
 }
 
-/// The same splitting for words with letters beyond ASCII, where allocation does not matter.
+/// Splits words with letters beyond ASCII by the same rules; allocation does not matter here.
 #[cold]
 fn wide_terms(word: &str, mut f: impl FnMut(&str)) {
     let chars: Vec<char> = word.chars().collect();
@@ -273,7 +273,7 @@ fn wide_terms(word: &str, mut f: impl FnMut(&str)) {
     }
 }
 
-/// Overlapping pairs of characters; a lone character stands for itself.
+/// Overlapping pairs of characters; a lone character is a term by itself.
 fn pairs(run: &str, f: &mut impl FnMut(&str)) {
     let starts: Vec<usize> = run.char_indices().map(|(i, _)| i).chain([run.len()]).collect();
     if starts.len() == 2 {
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn identifiers_of_the_length_of_a_term_are_whole() {
-        // With the `=` before them.
+        // Lengths include the `=` before them.
         for part in ["x".repeat(TERM_BYTES_MAX - 3), format!("x{}", "ß".repeat(TERM_BYTES_MAX / 2 - 2))] {
             check(&format!("ab_{part}"), &format!("ab {part} =ab{part}"));
             check(&format!("abc_{part}"), &format!("abc {part}"));

@@ -1,8 +1,8 @@
-//! What a text costs in tokens. One trait, several named counters, one name per request.
+//! The cost of a text in tokens. One trait, several named counters, one name per request.
 //!
-//! `o200k_base` and `cl100k_base` are exact. `generic` and `claude` stand for tokenizers that are
-//! unknown or unpublished: an exact count plus a declared headroom, marked as inexact. Text that
-//! looks like a special token (`<|endoftext|>`) is ordinary text here: it comes from files.
+//! `o200k_base` and `cl100k_base` are exact. `generic` and `claude` approximate tokenizers that are unknown
+//! or unpublished: an exact count plus a declared headroom, marked as inexact. Text that looks like a
+//! special token (`<|endoftext|>`) is ordinary text here: it comes from files.
 
 mod bpe;
 mod layout;
@@ -15,23 +15,23 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Percent added to `o200k_base` by `generic`: models' own tokenizers differ by a few percent.
+/// Percent added to `o200k_base` by `generic`: the tokenizers of different models differ by a few percent.
 pub const GENERIC_HEADROOM_PERCENT: u32 = 10;
 /// Percent added to `o200k_base` by `claude`. No tokenizer of current Claude models is published;
 /// the one for models before Claude 3 (npm `@anthropic-ai/tokenizer` 0.0.4) counted 12% more than
 /// `o200k_base` on 539 pieces of 40 lines of Django, sympy, Scrapy and Go's standard library, and
 /// never more than 44% on one of them.
 pub const CLAUDE_HEADROOM_PERCENT: u32 = 45;
-/// Percent of a token that `claude` adds for each character outside ASCII, since that tokenizer knows
-/// other scripts less well than `o200k_base`.
+/// Percent of a token that `claude` adds for each character outside ASCII, since that tokenizer encodes
+/// other scripts less compactly than `o200k_base`.
 const CLAUDE_OTHER_SCRIPTS_PERCENT: u32 = 50;
-/// How far `claude` may be from the counts recorded of that tokenizer, in tokens: below, on short texts of
-/// rare signs such as paths and runs of line ends.
+/// The largest error of `claude` below the counts recorded of that tokenizer, in tokens. It occurs on short
+/// texts of rare signs such as paths and runs of line ends.
 pub const CLAUDE_TOKENS_BELOW: u32 = 2;
-/// Above, in percent of the recorded count and in tokens beside it: the headroom, and texts on which that
-/// tokenizer counts less than `o200k_base`.
+/// The largest error above, in percent of the recorded count and in additional tokens: the headroom, and
+/// texts on which that tokenizer counts less than `o200k_base`.
 pub const CLAUDE_ABOVE: (u32, u32) = (75, 4);
-/// Texts whose counts are remembered by default; an entry takes about 100 bytes.
+/// Default number of texts whose counts are cached; an entry takes about 100 bytes.
 pub const CACHE_TEXTS: usize = 100_000;
 
 /// Counts the tokens of texts.
@@ -39,30 +39,30 @@ pub trait TokenCounter: Send + Sync {
     /// The name that selects the counter, echoed in packs as `tokenizer`.
     fn name(&self) -> &str;
 
-    /// Whether counts equal those of the tokenizer that `name` stands for. Inexact counters never
-    /// count less than the encoding they are built on.
+    /// Returns true if counts equal those of the tokenizer named `name`. Inexact counters never count less
+    /// than the encoding they are built on.
     fn is_exact(&self) -> bool;
 
     /// The tokens of `text` as a whole. An empty text has none. Counts of parts cut at line ends
     /// add up to at least the count of the whole.
     fn count_tokens(&self, text: &str) -> u32;
 
-    /// Whether the counts of `text` before and after the byte `at` are known to add up to that of
-    /// the whole. Never for counters that round.
+    /// Returns true if the counts of `text` before and after the byte `at` are known to add up to that of
+    /// the whole. Never true for counters that round.
     fn adds_up_at(&self, text: &str, at: usize) -> bool {
         let _ = (text, at);
         false
     }
 }
 
-/// What can be set of the counters.
+/// Settings of the counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CounterOptions {
     /// Percent added by `generic`.
     pub generic_headroom_percent: u32,
     /// Percent added by `claude`.
     pub claude_headroom_percent: u32,
-    /// Texts whose counts are remembered; 0 remembers none.
+    /// Number of texts whose counts are cached; 0 disables the cache.
     pub cache_texts: usize,
 }
 
@@ -76,7 +76,7 @@ impl Default for CounterOptions {
     }
 }
 
-/// No counter has this name.
+/// The error for an unknown counter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown tokenizer {name:?}; known are {}", NAMES.join(", "))]
 pub struct UnknownTokenizer {
@@ -159,7 +159,7 @@ impl TokenCounter for WithHeadroom {
     }
 }
 
-/// A counter that remembers the counts of the texts seen last, by content hash.
+/// A counter that caches the counts of the texts seen last, by content hash.
 pub struct CachedCounter {
     plain: Box<dyn TokenCounter>,
     known: Option<Mutex<LruCache<[u8; 16], u32>>>,
@@ -168,7 +168,7 @@ pub struct CachedCounter {
 }
 
 impl CachedCounter {
-    /// Wraps `plain`; a cache of 0 texts remembers nothing.
+    /// Wraps `plain`; a cache of 0 texts is disabled.
     pub fn new(plain: Box<dyn TokenCounter>, cache_texts: usize) -> Self {
         let known = NonZeroUsize::new(cache_texts).map(|n| Mutex::new(LruCache::sparse(n)));
         Self { plain, known, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
@@ -181,31 +181,31 @@ impl CachedCounter {
         key
     }
 
-    /// The count of the text with this [`CachedCounter::key`], if it is remembered.
+    /// The cached count of the text with this [`CachedCounter::key`], if any.
     pub fn known(&self, key: [u8; 16]) -> Option<u32> {
         let found = self.lock()?.get(&key).copied();
         if found.is_some() { &self.hits } else { &self.misses }.fetch_add(1, Ordering::Relaxed);
         found
     }
 
-    /// How often a count was asked for that was remembered, and that was not.
+    /// Number of lookups of a count that were answered from the cache, and of those that were not.
     pub fn lookups(&self) -> (u64, u64) {
         (self.hits.load(Ordering::Relaxed), self.misses.load(Ordering::Relaxed))
     }
 
-    /// Remembers a count that was stored elsewhere.
+    /// Caches a count that was stored elsewhere.
     pub fn remember(&self, key: [u8; 16], count: u32) {
         if let Some(mut known) = self.lock() {
             known.put(key, count);
         }
     }
 
-    /// Counts with the text's key at hand; see [`TokenCounter::count_tokens`].
+    /// Counts a text whose key is known; see [`TokenCounter::count_tokens`].
     pub fn count_keyed(&self, key: [u8; 16], text: &str) -> u32 {
         if let Some(count) = self.known(key) {
             return count;
         }
-        // Counted outside the lock: two threads may count one text, none waits for the other.
+        // Counted outside the lock: two threads may count one text, and neither waits for the other.
         let count = self.plain.count_tokens(text);
         self.remember(key, count);
         count

@@ -1,4 +1,4 @@
-//! Holds `TERMS_VERSION` to the terms and token counts of sample texts.
+//! Checks that `TERMS_VERSION` changes with the terms and token counts of sample texts.
 
 #[path = "../../golden.rs"]
 mod golden;

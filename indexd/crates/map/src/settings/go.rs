@@ -1,4 +1,4 @@
-//! Go: `os.Getenv`, flags of the usual libraries, keys asked of viper, tags of configuration types.
+//! Go: `os.Getenv`, flags of the usual libraries, keys read through viper, tags of configuration types.
 
 use super::{Kind, Reading, value_of};
 use crate::Place;
@@ -33,11 +33,11 @@ const DECODERS: [&str; 12] = [
     "github.com/hashicorp/hcl",
     "gopkg.in/ini",
 ];
-/// What flags hold, in the names of the functions that declare them.
+/// Types of flags, in the names of the functions that declare them.
 const FLAG_TYPES: &str = "String Bool Int Int8 Int16 Int32 Int64 Uint Uint8 Uint16 Uint32 Uint64 Float32 \
     Float64 Duration Count IP IPMask IPNet IPSlice StringSlice StringArray StringToString StringToInt \
     StringToInt64 IntSlice Int32Slice Int64Slice UintSlice BoolSlice DurationSlice Text BytesHex";
-/// Tags of fields: the key and what it is.
+/// Tags of fields: the key and the kind of setting.
 const TAGS: [(&str, Kind); 9] = [
     ("env", Kind::Environment),
     ("envconfig", Kind::Environment),
@@ -51,7 +51,7 @@ const TAGS: [(&str, Kind); 9] = [
 ];
 /// Variables that `http.ProxyFromEnvironment` reads.
 const PROXIES: [&str; 3] = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
-/// Uses of a key that are read.
+/// Limit on the uses of a key that are read.
 const USES_MAX: usize = 20;
 
 pub(super) fn read(reading: &mut Reading, view: &dyn IndexView, source: &Source, text: &str, uses: &Outside) {
@@ -62,7 +62,7 @@ pub(super) fn read(reading: &mut Reading, view: &dyn IndexView, source: &Source,
     keys(reading, view, source, text);
 }
 
-/// Reads one use of something outside.
+/// Reads one use of an outside name.
 pub(super) fn call(
     reading: &mut Reading,
     view: &dyn IndexView,
@@ -132,7 +132,7 @@ fn bound(reading: &mut Reading, name: &str, keys: &[&str], place: &Place) {
 }
 
 fn flag(reading: &mut Reading, view: &dyn IndexView, arguments: &[&str], it: &Use, place: Place) {
-    // A function that fills a variable takes the name second.
+    // A function that fills a variable takes the name as its second argument.
     let position = usize::from(it.name.contains("Var"));
     let Some(name) = arguments.get(position) else { return };
     match scan::literal(name) {
@@ -142,7 +142,7 @@ fn flag(reading: &mut Reading, view: &dyn IndexView, arguments: &[&str], it: &Us
     }
 }
 
-/// Whether a function of this name declares a flag.
+/// Returns true if a function of this name declares a flag.
 fn is_flag(name: &str) -> bool {
     if holds(FLAG_TYPES, name) {
         return true;
@@ -193,7 +193,7 @@ fn tags(reading: &mut Reading, view: &dyn IndexView, source: &Source, text: &str
     }
 }
 
-/// The name in one tag of a field; `None` without one, and for fields that are left out.
+/// The name in one tag of a field; `None` without one, and for fields that the tag excludes.
 fn tag_value<'a>(tag: &'a str, key: &str) -> Option<&'a str> {
     let at = tag.match_indices(key).map(|(at, _)| at).find(|&at| {
         let before = at.checked_sub(1).and_then(|i| tag.as_bytes().get(i));
@@ -237,12 +237,12 @@ fn keys(reading: &mut Reading, view: &dyn IndexView, source: &Source, text: &str
     }
 }
 
-/// Whether a type of this name holds a configuration.
+/// Returns true if a type of this name holds a configuration.
 fn is_config_name(name: &str) -> bool {
     ["Config", "Conf", "Configuration", "Settings", "Options"].iter().any(|end| name.ends_with(end))
 }
 
-/// Whether a file belongs to a package for configuration.
+/// Returns true if a file belongs to a package for configuration.
 fn is_config_path(path: &str) -> bool {
     let is_config = |s: &str| matches!(s, "config" | "conf" | "configuration" | "settings");
     is_config(file_name_of(dir_of(path))) || is_config(stem_of(path))

@@ -8,7 +8,7 @@ use crate::sources::Source;
 use indexd_model::path::{dir_of, file_name_of, stem_of};
 use indexd_model::{DefIdx, DefKind, Facts, IndexView, Interface, Role, Span};
 
-/// Names under which a configuration is held.
+/// Names of variables that hold a configuration.
 const HOLDERS: [&str; 4] = ["settings", "config", "conf", "crawler_settings"];
 
 /// Variables that the standard library reads for its callers.
@@ -74,7 +74,7 @@ fn one(reading: &mut Reading, view: &dyn IndexView, source: &Source, text: &str,
     }
 }
 
-/// The literal that is looked for with `in` in what stands at `at`: `"X" in os.environ`.
+/// The literal that is tested with `in` against the mapping at `at`: `"X" in os.environ`.
 fn looked_for(text: &str, at: usize) -> Option<&str> {
     let line = text[text[..at].rfind('\n').map_or(0, |i| i + 1)..at].trim_end_matches("os.").trim_end();
     let before = line.strip_suffix("in")?.trim_end();
@@ -83,11 +83,11 @@ fn looked_for(text: &str, at: usize) -> Option<&str> {
     before.get(start..).filter(|e| scan::literal(e).is_some())
 }
 
-/// Whether a module holds settings, by its name.
+/// Returns true if a module holds settings, by its name.
 fn is_settings_module(path: &str) -> bool {
     let stem = stem_of(path);
     if path.starts_with("docs/") || path.starts_with("doc/") {
-        // The settings of a documentation generator are none of the program.
+        // The settings of a documentation generator do not belong to the program.
         return false;
     }
     let is = |s: &str| {
@@ -123,7 +123,7 @@ fn declared(reading: &mut Reading, view: &dyn IndexView, source: &Source, text: 
     }
 }
 
-/// Reads where keys are asked of a configuration by name.
+/// Reads the places that look up keys of a configuration by name.
 fn asked(reading: &mut Reading, source: &Source, text: &str, interface: &Interface) {
     let docs: Vec<Span> = interface.defs.iter().map(|d| d.doc).filter(|d| !d.is_empty()).collect();
     for holder in HOLDERS {
@@ -138,7 +138,7 @@ fn asked(reading: &mut Reading, source: &Source, text: &str, interface: &Interfa
     }
 }
 
-/// The key that is asked for right behind the name of a configuration.
+/// The key that is looked up right after the name of a configuration.
 fn key_behind(text: &str, at: usize) -> Option<&str> {
     let rest = text.get(at..)?;
     if rest.starts_with('[') {

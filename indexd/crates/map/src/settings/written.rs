@@ -1,4 +1,4 @@
-//! Other languages: variables of the environment and options as they stand in the source.
+//! Other languages: variables of the environment and options, found in the text of the source.
 
 use super::{Kind, Reading};
 use crate::Place;
@@ -6,7 +6,7 @@ use crate::scan;
 use crate::sources::Source;
 use indexd_model::Language;
 
-/// How a variable of the environment is written; a quoted or a plain name follows.
+/// Text before a variable of the environment; a quoted or a plain name follows.
 const VARIABLES: &[(&[Language], &str)] = &[
     (ECMA, "process.env."),
     (ECMA, "process.env["),
@@ -45,7 +45,8 @@ pub(super) fn read(reading: &mut Reading, source: &Source, text: &str) {
         }
     }
     if ECMA.contains(&source.language) {
-        // The way of commander and yargs: `.option("-p, --port <n>", ...)`, `.option("port", ...)`.
+        // Options in the style of commander and yargs: `.option("-p, --port <n>", ...)`, `.option("port",
+        // ...)`.
         for (at, _) in text.match_indices(".option(") {
             let first = scan::parts(text, at + ".option(".len()).first().and_then(|p| scan::literal(p));
             let long = first.and_then(|f| f.split([' ', ',']).find(|w| w.starts_with("--")));

@@ -1,13 +1,13 @@
-//! Expressions: a small tree that is the same for every language, and what each place in it does.
+//! Expressions: a small language-neutral tree, and the role of each place in it.
 
 use super::{BindingId, DefIdx, ExprId, List, StrId};
 use crate::coded::coded;
 use bitcode::{Decode, Encode};
 
 coded! {
-    /// What the place of an identifier does with it.
+    /// The use of an identifier at its place.
     pub enum Role {
-        /// Not a use: structure, or a local name that nobody links.
+        /// Not a use: structure, or a local name that is never linked.
         None,
         /// Read or passed on.
         Read,
@@ -25,7 +25,7 @@ coded! {
         Field,
         /// A field as key of a composite literal, a keyword argument of a constructor.
         Key,
-        /// Brought in by an import.
+        /// Bound by an import.
         Import,
     }
 }
@@ -33,11 +33,11 @@ coded! {
 /// An expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct Expr {
-    /// What it is.
+    /// Its shape.
     pub node: Node,
     /// Byte offset of the identifier token of a name or attribute; else of the first byte.
     pub at: u32,
-    /// What this place does with the identifier; [`Role::None`] when it is no linkable use.
+    /// The use of the identifier at this place; [`Role::None`] when it is not a linkable use.
     pub role: Role,
 }
 
@@ -120,15 +120,15 @@ pub enum Node {
     Word { word: StrId, value: ExprId },
     /// The definition at this index, as a value or a type.
     Def { def: DefIdx },
-    /// An identifier in source that no other fact tells of: it stands inside a syntax error or
-    /// deeper than extraction follows. It may name anything; its role is [`Role::Call`] where an
-    /// opening parenthesis follows, else [`Role::Read`].
+    /// An identifier in source without any other fact: inside a syntax error or deeper than extraction
+    /// follows. It may name anything; its role is [`Role::Call`] where an opening parenthesis follows,
+    /// otherwise [`Role::Read`].
     Unread { name: StrId },
     /// Anything else; children, if any, are separate expressions.
     Opaque,
 }
 
-/// A reference that a [`Node`] holds.
+/// A reference held by a [`Node`].
 pub enum Part<'n> {
     /// An identifier.
     Text(&'n mut StrId),
@@ -141,8 +141,7 @@ pub enum Part<'n> {
 }
 
 impl Node {
-    /// Calls `f` for each reference that the node holds, in order, lists last. Definitions are not among
-    /// them.
+    /// Calls `f` for each reference that the node holds, in order, lists last. Definitions are not included.
     pub fn parts_mut(&mut self, f: &mut dyn FnMut(Part)) {
         match self {
             Self::Name { name, binding } => {

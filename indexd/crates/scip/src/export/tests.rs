@@ -184,7 +184,7 @@ fn go_packages_imports_and_names_that_name_nothing() {
     );
 }
 
-/// What a reader relies on, for every document of an index.
+/// Checks the guarantees to readers, for every document of an index.
 #[track_caller]
 fn check_form(index: &Index) {
     let mut paths: Vec<&str> = index.documents.iter().map(|d| d.relative_path.as_str()).collect();

@@ -4,7 +4,7 @@ use crate::resolve::resolve_import;
 use indexd_model::names::qualified_name;
 use proptest::prelude::*;
 
-/// Lays what the index says over our links of the file `app`; one line a link, then one an open use.
+/// Applies the index to our links of the file `app`; one line a link, then one an unresolved use.
 #[track_caller]
 fn check(source: &str, expect: &str) {
     let fixture = Fixture::new(source);

@@ -3,7 +3,7 @@ use crate::fixture::Fixture;
 use crate::import::ForeignOccurrence;
 use crate::text::Encoding;
 
-/// The places of all overlays, one a line (`path:byte token -> targets`), and what was left out.
+/// Checks the places of all overlays, one a line (`path:byte token -> targets`), and the places left out.
 #[track_caller]
 fn check(source: &str, expect: &str) {
     let fixture = Fixture::new(source);

@@ -1,6 +1,6 @@
-//! Appends rows in transactions of bounded size. LMDB keeps the pages of a transaction in memory; a
-//! first build in one transaction would hold the whole index twice. It also keeps these pages for the
-//! next transaction as long as the environment is open, so a large one is paid for ever after.
+//! Appends rows in transactions of bounded size. LMDB keeps the pages of a transaction in memory; a first
+//! build in one transaction would hold the whole index twice. It also keeps these pages for the next
+//! transaction as long as the environment is open, so the memory of a large one is never released.
 
 use crate::codec::page::{Fill, NODE_BYTES_MAX};
 use crate::codec::run::{self, RUN_NODE_BYTES};
@@ -16,20 +16,20 @@ use rustc_hash::FxHashMap;
 /// Bytes of rows in one transaction.
 const TXN_BYTES: usize = 4 << 20;
 
-/// Where the rows of a first build go, in key order within each table.
+/// The writer of the rows of a first build, in key order within each table.
 pub(crate) struct Sink<'s> {
     store: &'s Store,
     txn: Option<RwTxn<'s>>,
     _writing: Writing,
     bytes: usize,
-    /// Where rows are added, by table.
+    /// The end of each table, where rows are added.
     ends: FxHashMap<&'static str, End>,
 }
 
 /// The end of a table.
 #[derive(Default)]
 struct End {
-    /// What is left of the last page.
+    /// Bytes free in the last page.
     fill: Fill,
     /// The run that may grow.
     run: Option<OpenRun>,
@@ -64,7 +64,7 @@ impl<'s> Sink<'s> {
         Ok(self.txn.insert(txn))
     }
 
-    /// Adds a row above all others of its table. `value` is scratch.
+    /// Adds a row after all others of its table. `value` is scratch.
     pub fn append(&mut self, table: &Table, key: &[u8], value: &mut Vec<u8>) -> Result<()> {
         if table.form != Form::Runs {
             return self.append_node(table, key, value);
@@ -90,7 +90,7 @@ impl<'s> Sink<'s> {
         Ok(())
     }
 
-    /// Adds the blob of a file above all others of its table.
+    /// Adds the blob of a file after all others of its table.
     pub fn append_blob(&mut self, table: &Table, file: u32, blob: &[u8]) -> Result<()> {
         let mut rest = blob;
         for piece in 0u16.. {
@@ -128,7 +128,7 @@ impl<'s> Sink<'s> {
         open.into_iter().try_for_each(|run| self.close(run))
     }
 
-    /// Commits what is there. Readers see no index before its state is written, which comes last.
+    /// Commits the rows so far. Readers see no index before its state is written, which comes last.
     pub fn commit(&mut self) -> Result<()> {
         self.bytes = 0;
         match self.txn.take() {

@@ -1,4 +1,4 @@
-//! Compressed blobs wait in a file for the first build to end: their keys are ranks by path, known
+//! Holds compressed blobs in a file until the end of the first build: their keys are ranks by path, known
 //! only when every file is read, and in memory they would take as much as everything else together.
 
 use crate::error::Result;
@@ -7,14 +7,14 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Where a blob lies.
+/// The position of a blob in the file, in bytes.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Place {
     at: u64,
     len: u32,
 }
 
-/// A file of blobs that nobody else sees.
+/// A private file of blobs.
 pub(super) struct Spill {
     file: Mutex<Ends>,
     path: PathBuf,
@@ -30,7 +30,7 @@ impl Spill {
     pub fn new(dir: &Path) -> Result<Self> {
         let path = dir.join("build.tmp");
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
-        // On Unix the open file lives on without a name, and a crash leaves nothing behind.
+        // On Unix the open file persists without a name, and a crash leaves nothing behind.
         #[cfg(unix)]
         fs::remove_file(&path)?;
         Ok(Self { file: Mutex::new(Ends { file, end: 0 }), path })
@@ -40,7 +40,7 @@ impl Spill {
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes blobs one behind the other.
+    /// Writes blobs one after the other.
     pub fn push<const N: usize>(&self, blobs: [&[u8]; N]) -> Result<[Place; N]> {
         let together = blobs.concat();
         let mut ends = self.ends();
@@ -67,7 +67,7 @@ impl Spill {
 
 impl Drop for Spill {
     fn drop(&mut self) {
-        // Where it still has a name. A file left behind is overwritten by the next build.
+        // Only where the file still has a name. A file left behind is overwritten by the next build.
         if cfg!(not(unix)) {
             let _ = fs::remove_file(&self.path);
         }

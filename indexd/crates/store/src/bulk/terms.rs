@@ -1,7 +1,6 @@
-//! Terms of the first build: kept as packed lists by chunk, in the numbers of whoever counted them,
-//! and turned into posting blocks by term at the end. Only then are the numbers of the threads
-//! brought together: each knows nearly all terms by itself, and a table that they share would be
-//! asked for every one of them.
+//! Terms of the first build: kept as packed lists by chunk, in the numbers of the thread that counted them,
+//! and turned into posting blocks by term at the end. The numbers of the threads are merged only then: each
+//! thread knows nearly all terms by itself, and every one of them would be looked up in a shared table.
 
 use super::sink::Sink;
 use crate::codec::bytes::{Reader, put};
@@ -13,18 +12,18 @@ use indexd_model::terms::{FileTerms, Terms, Vocabulary};
 use indexd_model::view::{FieldCounts, N_FIELDS};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Bytes of a posting in a packed list, a little more than most take.
+/// Estimated bytes of a posting in a packed list, a little more than most take.
 const POSTING_BYTES: usize = 3;
-/// Postings held at one time while lists are turned: 12 bytes each.
+/// Postings held at one time while lists are inverted: 12 bytes each.
 const POSTINGS_AT_ONCE: usize = 3 << 20;
 
-/// The vocabularies that were passed along, one for each worker thread, in order of their first use.
+/// The vocabularies in use, one for each worker thread, in order of their first use.
 #[derive(Default)]
 pub(super) struct Vocabularies {
     known: Mutex<Vec<Known>>,
 }
 
-/// What a packed list is of.
+/// The owner of a packed list.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     /// A chunk of text.
@@ -33,19 +32,19 @@ pub(super) enum Kind {
     Path,
 }
 
-/// What is kept of one vocabulary.
+/// The state of one vocabulary.
 struct Known {
-    /// Held, so that its address stays its own.
+    /// Keeps the allocation alive, so that its address stays unique.
     identity: Arc<()>,
-    /// Terms by number, as far as files have been added.
+    /// Terms by number, of the files added so far.
     terms: Terms,
-    /// In how many lists of either kind each term is.
+    /// Number of lists of either kind that hold each term.
     n_lists: [Vec<u32>; 2],
 }
 
 impl Vocabularies {
-    /// Packs the lists of all chunks of a file, and that of its path; also says in which vocabulary
-    /// they are.
+    /// Packs the lists of all chunks of a file, and that of its path; also returns the index of their
+    /// vocabulary.
     ///
     /// # Errors
     /// [`StoreError::Inconsistent`] for a term that the vocabulary does not have.
@@ -68,8 +67,8 @@ impl Vocabularies {
         Ok((index, chunks, path))
     }
 
-    /// Takes in the terms that are new in a vocabulary, counts the lists of a file, and gives the
-    /// vocabulary's place among all.
+    /// Adds the new terms of a vocabulary, counts the lists of a file, and returns the index of the
+    /// vocabulary.
     fn take_in(&self, vocabulary: &Vocabulary, file: &FileTerms) -> u32 {
         let mut all = self.lock();
         let index = all.iter().position(|k| Arc::ptr_eq(&k.identity, vocabulary.identity()));
@@ -96,7 +95,7 @@ impl Vocabularies {
 /// Appends one list: its length, then numbers and counts, sorted.
 fn push(out: &mut Vec<u8>, terms: impl Iterator<Item = (u32, FieldCounts)> + Clone) {
     let terms = terms.filter(|t| t.1 != [0; N_FIELDS]);
-    // Whoever counts terms sorts them to do so.
+    // Most counters already return their terms sorted.
     if terms.clone().is_sorted_by_key(|t| t.0) {
         return push_sorted(out, terms);
     }
@@ -114,8 +113,8 @@ fn push_sorted(out: &mut Vec<u8>, terms: impl Iterator<Item = (u32, FieldCounts)
     }
 }
 
-/// The first eight bytes of a text as a number that orders as they do; sorting by it first touches
-/// few texts.
+/// The first eight bytes of a text as a number with the same order. Sorting by it first avoids reading most
+/// texts.
 fn head(text: &str) -> u64 {
     let mut bytes = [0; 8];
     let n = text.len().min(8);
@@ -128,24 +127,24 @@ fn head(text: &str) -> u64 {
 pub(super) struct Packed<'a> {
     /// The first handle.
     pub start: u32,
-    /// How many lists.
+    /// Number of lists.
     pub n: usize,
-    /// The vocabulary whose numbers they are in.
+    /// Index of the vocabulary that numbered them.
     pub vocabulary: u32,
     /// The lists.
     pub bytes: &'a [u8],
 }
 
-/// The terms of all vocabularies, one behind the other, and the order of the terms themselves.
+/// The terms of all vocabularies, one after the other, and the order of the terms themselves.
 pub(super) struct Dictionary {
     terms: Terms,
-    /// For each term, the first that is equal to it: that one's number stands for both.
+    /// For each term, the number of the first term equal to it.
     firsts: Vec<u32>,
-    /// Where each vocabulary begins.
+    /// The number of the first term of each vocabulary.
     starts: Vec<usize>,
-    /// The first ones, sorted.
+    /// The numbers of the distinct terms, sorted by term.
     order: Vec<u32>,
-    /// For each of these, in how many lists of either kind it is.
+    /// For each of these, the number of lists of either kind that hold it.
     n_lists: [Vec<u32>; 2],
 }
 
@@ -161,7 +160,7 @@ impl Dictionary {
                 all.extend_from_slice(own);
             }
         }
-        // Keys end in a NUL, and prefixes sort before what they begin: the order of keys.
+        // Keys end in a NUL, and prefixes sort before longer texts: the order of keys.
         let mut order: Vec<(u64, u32)> = (0..terms.len() as u32).map(|n| (head(terms.get(n)), n)).collect();
         order.sort_unstable_by(|a, b| {
             let by_text = || terms.get(a.1).cmp(terms.get(b.1));
@@ -186,7 +185,7 @@ impl Dictionary {
         Self { terms, firsts, starts, order: firsts_in_order, n_lists }
     }
 
-    /// Hands every posting of packed lists, as `(term number, handle, counts)`, to `each`.
+    /// Passes every posting of packed lists, as `(term number, handle, counts)`, to `each`.
     fn unpack(&self, packed: Packed, mut each: impl FnMut(u32, u32, FieldCounts)) -> Option<()> {
         let firsts = self.firsts.get(*self.starts.get(packed.vocabulary as usize)?..)?;
         let mut r = Reader::new(packed.bytes);
@@ -201,7 +200,7 @@ impl Dictionary {
         Some(())
     }
 
-    /// Writes the posting blocks of all lists of a kind, whose handles ascend, to `table`.
+    /// Writes the posting blocks of all lists of a kind, by ascending handle, to `table`.
     ///
     /// The lists are read once for each run of terms whose postings fit in memory together.
     pub fn write<'a>(
@@ -254,8 +253,8 @@ impl Dictionary {
     }
 }
 
-/// Room for one row after the other: most terms are in few chunks, and memory for each row would cost
-/// as much as what is done with it.
+/// Buffers reused for one row after the other: most terms are in few chunks, and allocating for each row
+/// would cost as much as the rest of the work.
 #[derive(Default)]
 struct Row {
     key: Vec<u8>,

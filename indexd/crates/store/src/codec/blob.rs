@@ -1,8 +1,8 @@
 //! Blobs: texts and facts (see [`super::facts`]) as zstd frames, long lists as they are, cut into
 //! pieces that fill LMDB's pages.
 //!
-//! A value above about 2 KB goes to overflow pages of its own, rounded up to whole pages; with three
-//! blobs a file that would waste a sixth of the index. Where a blob is cut means nothing.
+//! A value above about 2 KB goes to overflow pages of its own, rounded up to whole pages; with three blobs a
+//! file that would waste a sixth of the index. The positions of the cuts have no meaning.
 
 use super::bytes::{Reader, put};
 use super::page::{NODE_BYTES_MAX, value_bytes};
@@ -20,13 +20,13 @@ pub(crate) const PIECE_BYTES: usize = value_bytes(NODE_BYTES_MAX, 6) - SUM_BYTES
 /// twenty-fifth of the time of a first build; the index is as large as its source with this one.
 const LEVEL: i32 = 1;
 
-/// Bytes up to which a blob is kept as it is: to set up a frame takes longer than this saves.
+/// Longest blob in bytes that is stored uncompressed: setting up a frame takes longer than it saves.
 const PLAIN_BYTES_MAX: usize = 128;
 
 /// Bytes that no blob exceeds uncompressed; a damaged length must not allocate the machine's memory.
 const RAW_BYTES_MAX: u32 = 1 << 28;
 
-/// Set below the length of a blob that is kept as it is.
+/// Lowest bit of the stored length of an uncompressed blob.
 const PLAIN: u64 = 1;
 
 fn checksum(raw: &[u8]) -> [u8; 4] {
@@ -41,7 +41,7 @@ thread_local! {
     static RAW: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Lets go of the contexts and the memory that this thread keeps for the next blob.
+/// Frees the contexts and the memory that this thread keeps for the next blob.
 pub fn forget_scratch() {
     COMPRESSOR.take();
     DECOMPRESSOR.take();
@@ -51,7 +51,7 @@ pub fn forget_scratch() {
 /// Bytes of memory that a thread keeps for the next blob.
 pub(crate) const KEPT_BYTES_MAX: usize = 1 << 20;
 
-/// Compresses `raw`; the frame carries a checksum. Short ones are only given one.
+/// Compresses `raw`; the frame carries a checksum. Short input is stored with a checksum only.
 pub(crate) fn compress(raw: &[u8]) -> io::Result<Vec<u8>> {
     if raw.len() <= PLAIN_BYTES_MAX {
         return Ok(plain(raw));
@@ -74,7 +74,7 @@ pub(crate) fn compress(raw: &[u8]) -> io::Result<Vec<u8>> {
     })
 }
 
-/// The same for what does not get smaller: `raw` with a checksum.
+/// Packs bytes that do not get smaller: `raw` with a checksum.
 pub(crate) fn plain(raw: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(raw.len() + 9);
     put(&mut out, (raw.len() as u64) << 1 | PLAIN);
@@ -83,13 +83,13 @@ pub(crate) fn plain(raw: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Undoes [`compress`] and [`plain`]; `None` for bytes that they did not make.
+/// Reverses [`compress`] and [`plain`]; `None` for invalid bytes.
 pub(crate) fn decompress(blob: &[u8]) -> Option<Vec<u8>> {
     read_in(blob, |raw| Some(raw.to_vec()))
 }
 
-/// What `read` makes of a decompressed blob, which is in memory that the thread keeps; `None` also for
-/// bytes that [`compress`] and [`plain`] did not make.
+/// Decompresses a blob into a buffer that the thread keeps and passes it to `read`. `None` also for invalid
+/// bytes.
 pub(crate) fn read_in<T>(blob: &[u8], read: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
     let mut memory = RAW.take();
     let out = unpack(blob, &mut memory).and_then(read);
@@ -99,7 +99,7 @@ pub(crate) fn read_in<T>(blob: &[u8], read: impl FnOnce(&[u8]) -> Option<T>) -> 
     out
 }
 
-/// What is in a blob: a part of it, or decompressed to `memory`, whose content is lost.
+/// The content of a blob: a part of it, or decompressed to `memory`, whose content is lost.
 fn unpack<'r>(blob: &'r [u8], memory: &'r mut Vec<u8>) -> Option<&'r [u8]> {
     let mut r = Reader::new(blob);
     let head = r.u64()?;
@@ -147,7 +147,7 @@ mod tests {
             let mut blob = compress(&raw).unwrap();
             let i = at.index(blob.len());
             blob[i] ^= 1 << bit;
-            // Some bits of a frame mean nothing; what is read must be what was written, or nothing.
+            // Some bits of a frame have no meaning; reading must return the written bytes, or nothing.
             let read = read_in(&blob, |raw| Some(raw.to_vec()));
             prop_assert_eq!(&decompress(&blob), &read);
             if let Some(back) = read {

@@ -15,25 +15,25 @@ pub(crate) fn put_delta(out: &mut Vec<u8>, x: u32, from: u32) {
     put(out, ((delta << 1) ^ (delta >> 63)) as u64);
 }
 
-/// Reads what the functions above wrote. Every method gives `None` on bytes nobody wrote.
+/// Reads values written by the functions above. Every method returns `None` on invalid bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
-    /// Starts at the front.
+    /// Creates a reader at the first byte.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
 
-    /// Whether all is read.
+    /// Returns true if everything is read.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// What is not read yet.
+    /// The bytes not read yet.
     pub fn rest(&self) -> &'a [u8] {
         self.bytes
     }

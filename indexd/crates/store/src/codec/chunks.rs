@@ -28,9 +28,9 @@ pub(crate) struct ChunkRow {
     pub digest: u64,
 }
 
-/// Set beside the kind when the chunk belongs to a definition.
+/// Bit of the kind byte: the chunk belongs to a definition.
 const DEF: u8 = 0x80;
-/// Set beside the kind when the chunk is one of several parts.
+/// Bit of the kind byte: the chunk is one of several parts.
 const PARTS: u8 = 0x40;
 
 impl ChunkRow {
@@ -57,7 +57,7 @@ impl ChunkRow {
         out
     }
 
-    /// Reads the row of handle `own`; `None` when the bytes are none.
+    /// Reads the row of handle `own`; `None` for invalid bytes.
     pub fn decode(own: u32, bytes: &[u8]) -> Option<Self> {
         let mut r = Reader::new(bytes);
         let marks = r.byte()?;

@@ -18,9 +18,9 @@ pub(crate) struct DefRow<'a> {
     pub kind: DefKind,
     /// Marks.
     pub flags: DefFlags,
-    /// All of it.
+    /// The whole definition.
     pub span: Span,
-    /// The same in lines.
+    /// Its lines.
     pub lines: Lines,
     /// The name token.
     pub name_span: Span,
@@ -30,13 +30,13 @@ pub(crate) struct DefRow<'a> {
     pub head: Span,
     /// Doc comment.
     pub doc: Span,
-    /// Position among the file's chunks of its first chunk.
+    /// Position of its first chunk among the file's chunks.
     pub first_chunk: Option<u32>,
-    /// Bytes of the name, the end of `qualified`.
+    /// Bytes of the name, which is the end of `qualified`.
     pub name_len: u32,
     /// Qualified name; only its end, the name, when `is_nested`.
     pub qualified: &'a str,
-    /// Whether the qualified name is that of the parent, a dot and the name.
+    /// True if the qualified name is that of the parent, a dot and the name.
     pub is_nested: bool,
 }
 
@@ -46,8 +46,8 @@ impl<'a> DefRow<'a> {
         &self.qualified[self.qualified.len() - self.name_len as usize..]
     }
 
-    /// The stored form of the row of handle `own`. `outer` is the qualified name of the parent: when
-    /// this one's is that, a dot and the name, only the name is stored.
+    /// The stored form of the row of handle `own`. `outer` is the qualified name of the parent: if this
+    /// one's is that, a dot and the name, only the name is stored.
     pub fn encode(&self, own: u32, outer: Option<&str>) -> Vec<u8> {
         let mut out = Vec::with_capacity(24 + self.qualified.len());
         let nested = outer.is_some_and(|outer| self.is_inside(outer));
@@ -97,14 +97,14 @@ impl<'a> DefRow<'a> {
         out
     }
 
-    /// Whether the qualified name is `outer`, a dot and the name.
+    /// Returns true if the qualified name is `outer`, a dot and the name.
     fn is_inside(&self, outer: &str) -> bool {
         let rest = self.qualified.strip_prefix(outer).and_then(|rest| rest.strip_prefix('.'));
         !outer.is_empty() && !self.name().is_empty() && rest == Some(self.name())
     }
 
-    /// Reads the row of handle `own`; `None` when the bytes are none. When only the name is stored,
-    /// `qualified` is that alone and `is_nested` is set: see [`DefRow::parent`] for the rest.
+    /// Reads the row of handle `own`; `None` for invalid bytes. If only the name is stored, `qualified` is
+    /// the name and `is_nested` is set: see [`DefRow::parent`] for the rest.
     pub fn decode(own: u32, bytes: &'a [u8]) -> Option<Self> {
         let mut r = Reader::new(bytes);
         let (shape, kind) = (r.byte()?, DefKind::from_code(r.byte()?)?);
@@ -148,7 +148,7 @@ impl<'a> DefRow<'a> {
     }
 }
 
-// What a row has besides the common case.
+// Bits that say in which fields a row differs from the common case.
 const PARENT: u8 = 1;
 const NESTED: u8 = 2;
 const DOC: u8 = 4;

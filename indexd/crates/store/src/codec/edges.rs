@@ -1,7 +1,7 @@
 //! Edges out of one definition, and the unresolved uses of one file.
 //!
-//! Places are differences from the start of the source definition, so an edit elsewhere in the file
-//! leaves the row as it is.
+//! Places are differences from the start of the source definition, so an edit elsewhere in the file does not
+//! change the row.
 
 use super::bytes::{Reader, put, put_delta};
 use super::enums::Coded;
@@ -9,7 +9,7 @@ use indexd_model::links::{EdgeKind, Rule, UnresolvedReason};
 use indexd_model::view::Occurrence;
 use indexd_model::{DefIdx, Role, StrId, Unresolved};
 
-/// Where places are counted from: the start of the source definition.
+/// The origin of relative positions: the start of the source definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Base {
     /// Handle of the source.
@@ -61,12 +61,12 @@ pub(crate) fn encode(base: Base, uses: &[Use]) -> Vec<u8> {
     out
 }
 
-/// Set when a confidence follows that is not the rule's own.
+/// Bit: a confidence follows, because it is not the rule's own.
 const CONFIDENCE: u64 = 1;
-/// Set when role and rule follow, which are not those of the use before.
+/// Bit: role and rule follow, because they differ from those of the use before.
 const CODE: u64 = 2;
 
-/// Hands the uses of a row whose edge, by kind and target, is to be kept to `each`, in stored order.
+/// Passes the uses of a row whose edge, by kind and target, is to be kept to `each`, in stored order.
 pub(crate) fn decode(
     base: Base,
     bytes: &[u8],
@@ -107,7 +107,7 @@ pub(crate) fn decode(
     Some(())
 }
 
-/// Hands the kind and target of every edge of a row to `each`, sorted.
+/// Passes the kind and target of every edge of a row to `each`, sorted.
 pub(crate) fn decode_targets(base: Base, bytes: &[u8], mut each: impl FnMut(EdgeKind, u32)) -> Option<()> {
     let mut r = Reader::new(bytes);
     while !r.is_empty() {
@@ -136,7 +136,7 @@ pub(crate) fn encode_unresolved(all: &[Unresolved]) -> Vec<u8> {
     out
 }
 
-/// Undoes [`encode_unresolved`].
+/// Reverses [`encode_unresolved`].
 pub(crate) fn decode_unresolved(bytes: &[u8]) -> Option<Vec<Unresolved>> {
     let mut r = Reader::new(bytes);
     let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! Facts as compressed blobs of bitcode: one of what other files can observe, one of the rest.
+//! Facts as two compressed blobs of bitcode: the part that other files can observe, and the rest.
 
 use super::blob::{compress, read_in};
 use super::bytes::{Reader, put};
@@ -6,8 +6,8 @@ use indexd_model::facts::Arena;
 use indexd_model::{Chunk, Interface};
 use std::io;
 
-/// Packs facts. Keeps the memory that encoding needs for the next file; with files of a few lines
-/// its allocation costs more than what is encoded.
+/// Packs facts. Reuses its buffers for the next file: for files of a few lines, allocating them costs more
+/// than encoding.
 #[derive(Default)]
 pub(crate) struct Packer {
     buffer: bitcode::Buffer,
@@ -20,7 +20,7 @@ impl Packer {
         compress(self.buffer.encode(interface))
     }
 
-    /// Packs what is not the interface: the length of the chunks, the chunks, the arena.
+    /// Packs everything but the interface: the length of the chunks, the chunks, the arena.
     pub fn body(&mut self, body: &Arena, chunks: &[Chunk]) -> io::Result<Vec<u8>> {
         self.raw.clear();
         let chunks = self.buffer.encode(chunks);
@@ -31,12 +31,12 @@ impl Packer {
     }
 }
 
-/// Undoes [`Packer::interface`]; also says how many bytes it took uncompressed.
+/// Reverses [`Packer::interface`]; also returns the uncompressed size in bytes.
 pub(crate) fn unpack_interface(blob: &[u8]) -> Option<(Interface, usize)> {
     read_in(blob, |raw| Some((bitcode::decode(raw).ok()?, raw.len())))
 }
 
-/// Undoes [`Packer::body`].
+/// Reverses [`Packer::body`].
 pub(crate) fn unpack_body(blob: &[u8]) -> Option<(Arena, Vec<Chunk>)> {
     read_in(blob, |raw| {
         let mut r = Reader::new(raw);

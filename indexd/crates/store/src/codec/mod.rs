@@ -1,4 +1,4 @@
-//! How values look as bytes. Nothing here knows LMDB.
+//! Encodings of values as bytes. Nothing here knows LMDB.
 
 pub(crate) mod blob;
 pub(crate) mod bytes;

@@ -1,11 +1,11 @@
-//! How rows fill the pages of LMDB. A page that a row does not fit into any more stays as it is, so
-//! whoever appends rows of a size of their own choosing chooses it by what is left of the page.
+//! Fill of the pages of LMDB. A page is left as it is once a row does not fit into it, so a writer that can
+//! choose the size of its rows chooses it by the room left in the page.
 
 /// Bytes of a page for nodes: 4,096 without the header of 16.
 const PAGE_BYTES: usize = 4096 - 16;
-/// Bytes of a node beside key and value: 8 of its header, 2 of the pointer to it.
+/// Bytes of a node apart from key and value: 8 of its header, 2 of the pointer to it.
 const NODE_BYTES: usize = 8 + 2;
-/// Bytes of a page that are not worth a node of their own.
+/// Bytes of a page that are too few for a node of their own.
 const REST_BYTES_MAX: usize = 127;
 /// Bytes of the largest node inside a page, pointer included; a larger value goes to pages of its own.
 pub(crate) const NODE_BYTES_MAX: usize = PAGE_BYTES / 2;
@@ -15,25 +15,25 @@ pub(crate) const fn value_bytes(node: usize, key: usize) -> usize {
     node - NODE_BYTES - key
 }
 
-/// What is left of the last page of a table to which rows are appended.
+/// Bytes free in the last page of a table to which rows are appended.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Fill {
     left: usize,
 }
 
 impl Fill {
-    /// The bytes that key and value of the next row may take so that rows of about that size, and
-    /// never of more than `node` bytes with all that belongs to them, end where the page ends.
+    /// The bytes of key and value of the next row such that rows of about that size, each with at most
+    /// `node` bytes in total, end exactly at the end of the page.
     pub fn room(self, node: usize) -> usize {
         let left = if self.left > REST_BYTES_MAX { self.left } else { PAGE_BYTES };
         // Nodes are padded to two bytes.
         (left / left.div_ceil(node)) / 2 * 2 - NODE_BYTES
     }
 
-    /// Takes a row whose key and value have so many bytes.
+    /// Takes a row, with the bytes of its key and of its value.
     pub fn take(&mut self, key: usize, value: usize) {
         let node = (key + value + NODE_BYTES).next_multiple_of(2);
-        // Of a large value only its page number, of 8 bytes, stands here.
+        // For a large value the node holds only its page number, of 8 bytes.
         let node = if node > NODE_BYTES_MAX { (key + 8 + NODE_BYTES).next_multiple_of(2) } else { node };
         self.left = if node > self.left { PAGE_BYTES } else { self.left } - node;
     }
@@ -51,7 +51,7 @@ mod tests {
             fill.take(6, value_bytes(NODE_BYTES_MAX, 6));
             assert_eq!(fill.left, left);
         }
-        // One byte more goes elsewhere.
+        // A value with one byte more goes to pages of its own.
         fill.take(6, value_bytes(NODE_BYTES_MAX, 6) + 1);
         assert_eq!(fill.left, PAGE_BYTES / 2 - 24);
     }

@@ -1,11 +1,11 @@
 //! Posting blocks: the postings of one term in a run of 2,048 chunks (or files, for path terms).
 //!
-//! A term with few postings, as nine in ten have, keeps them in one block without a number, whose
-//! distances count from zero.
+//! A term with few postings (nine in ten) keeps them in one block without a number, whose distances count
+//! from zero.
 //!
-//! A block is its number of postings, then for each the distance to the one before. Most postings
-//! are one occurrence in the body; the lowest bit of the distance says that more follows: a byte
-//! with the set of fields and, when all their counts are equal and small, that count.
+//! A block is its number of postings, then for each the distance to the one before. Most postings are one
+//! occurrence in the body. The lowest bit of the distance says that more follows: a byte with the set of
+//! fields and, when all their counts are equal and small, that count.
 
 use super::bytes::{Reader, put};
 use indexd_model::view::{Field, FieldCounts, N_FIELDS};
@@ -28,7 +28,7 @@ const _: () = assert!(N_FIELDS == 5, "five bits of the byte are fields, three th
 /// dozen postings would have a row each.
 pub(crate) const WHOLE_MAX: usize = 96;
 
-/// The block of a key with this end, behind the term and its NUL; 0 for the block without a number.
+/// The block of a key with this end, after the term and its NUL; 0 for the block without a number.
 pub(crate) fn block_of_end(end: &[u8]) -> Option<u32> {
     if end.is_empty() { Some(0) } else { end.try_into().ok().map(u32::from_be_bytes) }
 }
@@ -86,7 +86,7 @@ pub(crate) fn encode(block: u32, postings: &[(u32, FieldCounts)]) -> Vec<u8> {
     out
 }
 
-/// The same, appended to `out`.
+/// Appends an encoded block to `out`.
 pub(crate) fn encode_to(out: &mut Vec<u8>, block: u32, postings: &[(u32, FieldCounts)]) {
     put(out, postings.len() as u64);
     let mut last = block << BLOCK_BITS;
@@ -96,7 +96,7 @@ pub(crate) fn encode_to(out: &mut Vec<u8>, block: u32, postings: &[(u32, FieldCo
     }
 }
 
-/// Hands the postings of a block to `each`; `None` when the bytes are no block.
+/// Passes the postings of a block to `each`; `None` for invalid bytes.
 pub(crate) fn decode(block: u32, bytes: &[u8], mut each: impl FnMut(u32, FieldCounts)) -> Option<()> {
     let mut r = Reader::new(bytes);
     let n = r.u32()?;
@@ -109,13 +109,13 @@ pub(crate) fn decode(block: u32, bytes: &[u8], mut each: impl FnMut(u32, FieldCo
     r.is_empty().then_some(())
 }
 
-/// How many postings a block has.
+/// The number of postings of a block.
 pub(crate) fn count(bytes: &[u8]) -> Option<u32> {
     Reader::new(bytes).u32()
 }
 
-/// Adds or replaces (`Some`) and removes (`None`) postings. `changes` is sorted by handle, each
-/// handle once. `None` when a posting to remove is not there.
+/// Adds or replaces (`Some`) and removes (`None`) postings. `changes` is sorted by handle, each handle once.
+/// `None` when a posting to remove does not exist.
 pub(crate) fn merge(
     old: &[(u32, FieldCounts)],
     changes: &[(u32, Option<FieldCounts>)],

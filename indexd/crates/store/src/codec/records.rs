@@ -44,7 +44,7 @@ const _: () = assert!(align_of::<ArchivedFileStat>() == 1);
 impl FileRow {
     /// The stored form.
     pub fn encode(&self) -> Vec<u8> {
-        // Serialising into a growing vector fails only when memory does.
+        // Serialising into a growing vector fails only when memory is exhausted.
         rkyv::to_bytes::<Failure>(self).map(|v| v.to_vec()).unwrap_or_default()
     }
 

@@ -1,18 +1,18 @@
-//! Runs: many small rows as one value. A row of LMDB costs ten bytes and its whole key; inside a run
-//! an entry costs two or three and what its key does not share with the key before. Definitions,
-//! sets and postings of rare terms are a million and a half rows of twenty bytes.
+//! Runs: many small rows as one value. A row of LMDB costs ten bytes and its whole key; an entry of a run
+//! costs two or three and the bytes of its key that differ from the key before. Definitions, sets and
+//! postings of rare terms are a million and a half rows of twenty bytes.
 
 use super::bytes::{Reader, put};
 use super::page::{NODE_BYTES_MAX, value_bytes};
 
-/// Bytes of the node of a run: four fill a page. An entry that is longer alone is a run of its own.
+/// Bytes of the node of a run: four fill a page. A longer entry is a run of its own.
 pub(crate) const RUN_NODE_BYTES: usize = NODE_BYTES_MAX / 2;
 /// Bytes of a run with its row's key and checksum.
 pub(crate) const RUN_BYTES_MAX: usize = value_bytes(RUN_NODE_BYTES, 0);
 
 const LONG: u8 = 15;
 
-/// Appends an entry whose key follows `last` in order.
+/// Appends an entry whose key is above `last`.
 pub(crate) fn push(out: &mut Vec<u8>, last: &[u8], key: &[u8], value: &[u8]) {
     let shared = last.iter().zip(key).take_while(|(a, b)| a == b).count();
     let rest = &key[shared..];
@@ -33,17 +33,17 @@ pub(crate) fn push(out: &mut Vec<u8>, last: &[u8], key: &[u8], value: &[u8]) {
 #[derive(Clone)]
 pub(crate) struct Entries<'a> {
     r: Reader<'a>,
-    /// Key of the entry read last.
+    /// Key of the last entry read.
     pub key: Vec<u8>,
 }
 
 impl<'a> Entries<'a> {
-    /// Starts before the first entry.
+    /// Creates a reader before the first entry.
     pub fn new(run: &'a [u8]) -> Self {
         Self { r: Reader::new(run), key: Vec::with_capacity(32) }
     }
 
-    /// Whether all entries are read.
+    /// Returns true if all entries are read.
     pub fn is_done(&self) -> bool {
         self.r.is_empty()
     }
@@ -53,8 +53,8 @@ impl<'a> Entries<'a> {
         self.r.rest()
     }
 
-    /// Reads the next entry: its key into `key`, its value as the result. `None` at the end and for
-    /// bytes that are no run.
+    /// Reads the next entry: its key into `key`, its value as the result. `None` at the end and for invalid
+    /// bytes.
     pub fn read(&mut self) -> Option<&'a [u8]> {
         let (shared, rest, len) = head(&mut self.r)?;
         if shared > self.key.len() {
@@ -66,13 +66,13 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// The value under `key`, when a run has it; `None` also for bytes that are no run.
+/// The value under `key`; `None` when the run does not have it and for invalid bytes.
 ///
-/// Keys are not put together: what an entry shares with the one before it says in most cases
-/// whether it can be the one.
+/// Keys are not rebuilt: in most cases, the number of bytes that an entry shares with the one before shows
+/// that it is a different key.
 pub(crate) fn find<'a>(run: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     let mut r = Reader::new(run);
-    // How much of `key` the entry before begins with. Its next byte is below that of `key`.
+    // Number of leading bytes of `key` that the entry before shares. Its next byte is below that of `key`.
     let mut same = 0;
     let mut last_len = 0;
     while !r.is_empty() {
@@ -84,7 +84,7 @@ pub(crate) fn find<'a>(run: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
         let rest = r.take(rest)?;
         let value = r.take(len)?;
         if shared < same {
-            // It differs from the one before, and so from `key`, where they were still equal.
+            // It differs from the one before, and so from `key`, at a byte where those two were equal.
             return None;
         }
         if shared == same {
@@ -102,8 +102,8 @@ pub(crate) fn find<'a>(run: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     None
 }
 
-/// Reads what stands before an entry: how much of its key is that of the one before, the bytes of
-/// the rest of its key, and those of its value.
+/// Reads the head of an entry: the number of bytes of its key shared with the one before, the bytes of the
+/// rest of its key, and those of its value.
 fn head(r: &mut Reader) -> Option<(usize, usize, usize)> {
     let head = r.byte()?;
     let mut long = |n: u8| {
@@ -113,7 +113,7 @@ fn head(r: &mut Reader) -> Option<(usize, usize, usize)> {
     Some((shared, rest, r.u32()? as usize))
 }
 
-/// Puts (`Some`) or removes an entry. `None` for bytes that are no run.
+/// Adds, replaces (`Some`) or removes an entry. `None` for invalid bytes.
 pub(crate) fn splice(run: &[u8], key: &[u8], value: Option<&[u8]>) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(run.len() + key.len() + value.map_or(0, <[u8]>::len) + 8);
     let mut entries = Entries::new(run);
@@ -125,7 +125,7 @@ pub(crate) fn splice(run: &[u8], key: &[u8], value: Option<&[u8]>) -> Option<Vec
             last.clone_from(&entries.key);
             continue;
         }
-        // Everything before stays as it is; the entry after has another one before it now.
+        // Everything before is copied; the entry after it is encoded against another key.
         out.extend_from_slice(&run[..at]);
         if let Some(value) = value {
             push(&mut out, &last, key, value);
@@ -144,8 +144,8 @@ pub(crate) fn splice(run: &[u8], key: &[u8], value: Option<&[u8]>) -> Option<Vec
     }
 }
 
-/// Cuts a run near its middle: the first part, and the key and bytes of the second. `None` when it
-/// has one entry only, and for bytes that are no run.
+/// Cuts a run near its middle: the first part, and the key and bytes of the second. `None` when it has one
+/// entry only, and for invalid bytes.
 pub(crate) fn halve(run: &[u8]) -> Option<(&[u8], Vec<u8>, Vec<u8>)> {
     let mut entries = Entries::new(run);
     entries.read()?;

@@ -6,10 +6,10 @@ use super::bytes::{Reader, put};
 use roaring::RoaringBitmap;
 
 const LIST_MAX: usize = 32;
-/// Begins a bitmap: a zero in two bytes, which no list has.
+/// The start of a bitmap: a zero in two bytes, which no list has.
 const BITMAP: [u8; 2] = [0x80, 0];
 
-/// The row of a handle and its value inside.
+/// Splits a handle into the number of its row and its value inside.
 pub(crate) fn split(id: u32) -> (u16, u16) {
     ((id >> 16) as u16, id as u16)
 }
@@ -55,7 +55,7 @@ pub(crate) fn decode(high: u16, bytes: &[u8], out: &mut Vec<u32>) -> Option<()> 
     }
 }
 
-/// How many members a row has.
+/// The number of members in a row.
 pub(crate) fn count(bytes: &[u8]) -> Option<u32> {
     match bytes.strip_prefix(&BITMAP) {
         Some(rest) => Reader::new(rest).u32(),

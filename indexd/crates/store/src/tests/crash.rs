@@ -7,7 +7,7 @@ use std::time::Duration;
 
 const FOLDER: &str = "INDEXD_STORE_CRASH_DIR";
 
-/// The `n`-th state of the child: everything in it tells its number.
+/// The `n`-th state of the child: its number can be told from any part of it.
 fn state(n: u64) -> State {
     let text =
         |i: u64| (0..i % 40 + 2).map(|j| format!("f{}: f{} _n{n}_{i}\n", j + n % 7, j)).collect::<String>();
@@ -18,7 +18,7 @@ fn state(n: u64) -> State {
     State { tree, head: Some(format!("{n:040}")), history: None, overlays: n as u8 % 6 }
 }
 
-/// Commits states until it is killed, when it is the child; the parent's test calls it so.
+/// Commits states until it is killed, when it runs as the child of the test.
 #[test]
 fn child() {
     let Ok(dir) = std::env::var(FOLDER) else {

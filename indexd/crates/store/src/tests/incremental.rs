@@ -1,4 +1,4 @@
-//! Any way to a state gives the dump of a fresh build of that state.
+//! Every sequence of changes to a state leads to the dump of a fresh build of that state.
 
 use super::world::{State, World, update};
 use crate::Store;
@@ -98,7 +98,7 @@ fn check(start: &[Edit], steps: &[Vec<Edit>]) {
     crate::verify(dir.path()).expect("verifies");
 }
 
-/// The difference brings the first index to the second one.
+/// Checks that the difference turns the first index into the second one.
 fn check_difference(base: &World, world: &World) {
     let difference = world.store.difference(&base.store, usize::MAX).expect("compares").expect("no limit");
     let half = world.store.difference(&base.store, difference.len() / 2).expect("compares");

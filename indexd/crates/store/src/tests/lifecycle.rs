@@ -351,7 +351,7 @@ fn a_full_store_says_so_and_keeps_what_it_has() {
     crate::verify(dir.path()).expect("whole");
 }
 
-/// What tells that another program wrote to the data file is the time of its last change.
+/// Makes a change and restores the time of the last change, which is what detects writes of other programs.
 fn with_its_time(data: &Path, change: impl FnOnce(&fs::File)) {
     let file = fs::OpenOptions::new().write(true).open(data).expect("opens");
     let modified = file.metadata().and_then(|meta| meta.modified()).expect("a time");
@@ -389,7 +389,7 @@ fn what_rots_on_the_disk_while_an_index_is_open_is_found_out() {
     panic!("a flipped bit was not noticed in a thousand requests");
 }
 
-/// What requests have opened is kept for the next one, until memory is wanted.
+/// Decoded rows are kept for the next request, until memory is wanted.
 #[test]
 fn what_is_kept_for_the_next_request_can_be_let_go() {
     let World { store, dir: _dir } = World::build(&state(&[("f", "a: a;")]));
@@ -399,7 +399,8 @@ fn what_is_kept_for_the_next_request_can_be_let_go() {
     assert_eq!(store.snapshot().expect("snapshot").files().len(), 1);
 }
 
-/// Whatever a page is replaced by: one that was moved hides rows, and all that is read is sound.
+/// Replaces a page by several others: a page that was moved hides rows, although every row that is read is
+/// sound.
 #[test]
 fn what_another_program_writes_to_an_open_index_is_noticed() {
     let text: String = (0..400).map(|i| format!("f{i}: f{} _w{i}\n", i / 2)).collect();
@@ -426,7 +427,7 @@ fn what_another_program_writes_to_an_open_index_is_noticed() {
     }
 }
 
-/// An index in which damage was met, by whatever reads it, is not signed when it is closed.
+/// An index in which any read met damage is not marked clean when it is closed.
 #[test]
 fn what_was_found_damaged_is_not_signed_when_the_index_is_closed() {
     let path = "some/folder/rotting.x";
@@ -461,12 +462,12 @@ fn what_was_found_damaged_is_not_signed_when_the_index_is_closed() {
     }
 }
 
-/// LMDB leaves pages at the end of a file unwritten that one transaction took and gave back: its meta
-/// page then names a last page behind the end of the file.
+/// LMDB does not write pages at the end of a file that one transaction took and released: its meta page then
+/// names a last page after the end of the file.
 #[test]
 fn an_index_that_ends_before_its_last_page_is_sound() {
     const PAGE: u64 = 4_096;
-    /// In a meta page, behind the header: see `recovery::lengthen`.
+    /// Offset in a meta page, after the header: see `recovery::lengthen`.
     const LAST_PAGE: u64 = 16 + 24 + 96;
     let World { store, dir } = World::build(&state(&[("f", "a: a;")]));
     let before = (dump(&store.snapshot().expect("snapshot")), store.size_bytes());
@@ -489,7 +490,7 @@ fn an_index_that_ends_before_its_last_page_is_sound() {
     assert_eq!(opened(dir.path(), CONFIG), "ready");
 }
 
-/// What a request may name is not a reason for an error.
+/// A name in a request is never a reason for an error.
 #[test]
 fn what_can_be_no_key_has_no_row() {
     let World { store, dir: _dir } = World::build(&state(&[("f", "a: a;")]));

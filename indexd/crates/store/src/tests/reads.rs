@@ -1,4 +1,4 @@
-//! What a snapshot answers, against answers computed naively from the tree.
+//! Answers of a snapshot, against answers computed naively from the tree.
 
 use super::world::{State, World, facts, history, link, terms, tree};
 use crate::{FileStat, Snapshot};
@@ -20,7 +20,7 @@ fn chunk_name(s: &Snapshot, chunk: ChunkDoc) -> String {
     format!("{}@{}", s.path(file), chunk.0 - s.file(file).chunks.start)
 }
 
-/// Compares everything a snapshot answers with the tree.
+/// Compares all answers of a snapshot with the tree.
 pub fn compare(s: &Snapshot, state: &State) {
     let paths: Vec<String> = s.files().into_iter().map(|f| s.path(f).to_string()).collect();
     assert_eq!(paths, state.tree.keys().cloned().collect::<Vec<_>>(), "files by path");
@@ -282,7 +282,8 @@ fn caches_stats_and_token_counts_outside_the_dump() {
     assert_eq!((world.dump(), s.signature()), before);
 }
 
-/// Dataflow that its receivers tell of runs out of what they read, wherever they stand.
+/// Dataflow recorded at the reader leads from the definition read to its readers, in the same file or
+/// another one.
 #[test]
 fn what_is_read_flows_to_its_readers() {
     let state = State {

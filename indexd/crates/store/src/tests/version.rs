@@ -1,4 +1,4 @@
-//! Holds `FORMAT` to the rows of a small index.
+//! Checks that `FORMAT` changes with the rows of a small index.
 
 #[path = "../../../golden.rs"]
 mod golden;
@@ -29,7 +29,7 @@ fn stored_rows_change_with_the_format() {
     let mut samples = Vec::new();
     for table in world.store.inner.tables.all() {
         let mut output = String::new();
-        // What describes the machine differs from run to run.
+        // Tables that describe the machine differ from run to run.
         if table.kind == Kind::Derived {
             let rows = table.db.remap_types::<Bytes, Bytes>().iter(&txn).expect("rows");
             for row in rows {

@@ -40,7 +40,7 @@ fn words(line: &str) -> (&str, Vec<(usize, &str)>) {
     (name, uses)
 }
 
-/// The facts of a file. A word `_x` is no use, only a term.
+/// The facts of a file. A word `_x` is not a use, only a term.
 pub fn facts(path: &str, text: &str) -> FileFacts {
     let mut strings: Vec<String> = Vec::new();
     let mut exprs = Vec::new();
@@ -76,7 +76,7 @@ pub fn facts(path: &str, text: &str) -> FileFacts {
             decorators: Vec::new(),
             type_params: Vec::new(),
         });
-        // The number of uses stands for a signature: changing it is an interface edit.
+        // The number of uses represents a signature: changing it is an interface edit.
         entries.push(Entry { key: key(name), def, digest: uses.len() as u64 });
         for (at, word) in uses.into_iter().filter(|u| !u.1.starts_with('_')) {
             strings.push(word.to_owned());
@@ -216,13 +216,13 @@ pub fn history(seed: u8) -> History {
     History { files: (0..seed % 6).map(file).collect(), digest: [seed; 32] }
 }
 
-/// What some import says about some paths.
+/// Overlays of a few paths, derived from the seed.
 pub fn overlays(seed: u8) -> Overlays {
     let file = |i: u8| (RepoPath::new(&format!("d/f{i}")).expect("a path"), vec![i, seed / 16]);
     Overlays { files: (0..seed % 6).map(file).collect(), digest: [seed; 32], tool: String::new() }
 }
 
-/// What an index is built of, besides the config.
+/// The inputs of an index, besides the config.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     pub tree: Tree,
@@ -278,7 +278,7 @@ fn fill(bulk: &Bulk, tree: &Tree) -> Filled {
 
 impl Filled {
     fn finish_with(self, bulk: Bulk, state: &State) {
-        // Two vocabularies stand for two worker threads.
+        // Two vocabularies represent two worker threads.
         let mut vocabularies = [Vocabulary::default(), Vocabulary::default()];
         for (i, (path, text)) in state.tree.iter().rev().enumerate() {
             let vocabulary = &mut vocabularies[i % 2];

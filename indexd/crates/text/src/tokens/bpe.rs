@@ -1,19 +1,19 @@
-//! Exact counts by byte pair encoding: a text is split into pieces ([`super::split`]), and the bytes
-//! of a piece are merged pair by pair, the pair first that is the earliest token.
+//! Exact counts by byte pair encoding: a text is split into pieces ([`super::split`]), and the bytes of a
+//! piece are merged pair by pair, in the order of the ranks of their tokens.
 //!
-//! tiktoken-rs brings the vocabularies, when the program is built, and is what the tests compare
-//! with. It splits with a backtracking regular expression, allocates each pair it looks up in a table
-//! of vectors, and keeps 128 copies of the expression: counting here takes a fifth of the time, and
-//! no memory but that of the program's file.
+//! The vocabularies come from tiktoken-rs when the program is built, and the tests compare with it. It
+//! splits with a backtracking regular expression, allocates each pair it looks up in a table of vectors, and
+//! keeps 128 copies of the expression: counting here takes a fifth of the time, and no memory but that of
+//! the program's file.
 
 use super::layout::{NONE, SHORT_MAX, hash_long, hash_short, pack};
 use super::split::{self, Pieces};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Bytes without a change between blank and not blank that are taken as one run. Longer ones are
-/// cut, which bounds the work on a piece: counts of ordinary text are exact, those of such a run an
-/// upper bound that is off by a token or two for each cut.
+/// Bytes without a change between blank and not blank that are counted as one run. Longer runs are cut,
+/// which bounds the work on a piece: counts of ordinary text are exact, those of such a run an upper bound
+/// that is off by a token or two for each cut.
 const RUN_BYTES_MAX: usize = 64 << 10;
 
 /// A published vocabulary.
@@ -55,7 +55,7 @@ fn vocabulary(encoding: Encoding) -> &'static Vocabulary {
     }
 }
 
-/// Cuts `text` inside overlong runs; nearly always the whole text in one part.
+/// Cuts `text` inside overlong runs; nearly always returns the whole text in one part.
 fn parts(text: &str) -> Vec<&str> {
     if text.len() <= RUN_BYTES_MAX {
         return vec![text];
@@ -75,16 +75,16 @@ fn parts(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Tokens by their bytes, in a table that `build.rs` wrote and describes. Their ranks say which pair
-/// is merged first.
+/// Tokens by their bytes, in a table written and described by `build.rs`. The pair with the lowest rank is
+/// merged first.
 struct Vocabulary {
-    /// Tokens of two bytes, which every merge begins with.
+    /// Tokens of two bytes, with which every merge begins.
     pairs: &'static [[u8; 4]],
-    /// Where each bucket of `short` begins and ends.
+    /// The start and end of each bucket of `short`.
     short_starts: &'static [[u8; 4]],
     /// Tokens of up to [`SHORT_MAX`] bytes, packed with their length: two in three.
     short: &'static [[u8; 12]],
-    /// Where each bucket of `long` begins and ends.
+    /// The start and end of each bucket of `long`.
     long_starts: &'static [[u8; 4]],
     /// Rank, length and bytes of each longer token.
     long: &'static [u8],
@@ -155,12 +155,12 @@ fn between(starts: &[[u8; 4]], bucket: usize) -> std::ops::Range<usize> {
 struct Merge {
     /// Start of each part and the rank of its pair with the part after it.
     parts: Vec<(u32, u32)>,
-    /// The same for long pieces: the start of the part before, and the end of the own.
+    /// For long pieces: the start of the part before, and the end of this one.
     links: Vec<(u32, u32)>,
     queue: BinaryHeap<Reverse<(u32, u32)>>,
 }
 
-/// Bytes of a piece up to which looking at all parts finds the next pair fastest.
+/// Bytes of a piece up to which scanning all parts finds the next pair fastest.
 const SCAN_MAX: usize = 100;
 
 impl Merge {
@@ -175,7 +175,7 @@ impl Merge {
 
     fn scan(&mut self, v: &Vocabulary, piece: &[u8]) -> u32 {
         let parts = &mut self.parts;
-        // The first of equal ones: a token that occurs twice is merged from the left.
+        // The first of equal ranks: a token that occurs twice is merged from the left.
         while let Some((i, (_, rank))) = parts.iter().enumerate().min_by_key(|(_, p)| p.1)
             && *rank != NONE
         {
@@ -192,7 +192,7 @@ impl Merge {
         parts.len() as u32
     }
 
-    /// The same with a queue of pairs, for pieces of any length.
+    /// Counts by a queue of pairs, for pieces of any length.
     fn queue(&mut self, v: &Vocabulary, piece: &[u8]) -> u32 {
         let Self { parts, links, queue } = self;
         let n = piece.len() as u32;
@@ -202,7 +202,7 @@ impl Merge {
         queue.extend(parts.iter().filter(|p| p.1 != NONE).map(|p| Reverse((p.1, p.0))));
         let mut left = n;
         while let Some(Reverse((rank, at))) = queue.pop() {
-            // Parts that were merged away, and pairs that are others now, have another rank.
+            // Parts that were merged into others, and pairs that have changed, have another rank.
             if parts[at as usize].1 != rank {
                 continue;
             }
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Text of the kinds that the patterns tell apart, in runs.
+    /// Text of the kinds that the patterns distinguish, in runs.
     fn text() -> impl Strategy<Value = String> {
         let run = prop_oneof![
             4 => "[a-z]{1,12}",

@@ -1,11 +1,11 @@
-//! What the writer of the tables of tokens (`build.rs`) and their reader agree on.
+//! The format of the tables of tokens, shared by their writer (`build.rs`) and their reader.
 
 /// Bytes of a token that is its own key.
 pub const SHORT_MAX: usize = 7;
-/// No token has this rank.
+/// A rank that no token has.
 pub const NONE: u32 = u32::MAX;
 
-/// Up to [`SHORT_MAX`] bytes and how many they are.
+/// Packs up to [`SHORT_MAX`] bytes and their number.
 pub fn pack(bytes: &[u8]) -> u64 {
     bytes.iter().fold(bytes.len() as u64, |packed, b| packed << 8 | u64::from(*b))
 }
@@ -23,11 +23,11 @@ pub fn hash_long(bytes: &[u8], n: usize) -> usize {
     place(hash, n)
 }
 
-/// A share of `n` places as large as the product is of all numbers: its upper bits count, which all bits of
-/// its factors have a part in.
+/// Maps a product of 64 bits to `0..n` in proportion to its size. Its upper bits decide, which depend on all
+/// bits of the factors.
 fn place(product: u64, n: usize) -> usize {
     ((u128::from(product) * n as u128) >> 64) as usize
 }
 
-/// Odd, with bits all over: the fraction of the golden ratio.
+/// An odd number with well distributed bits: the fraction of the golden ratio.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -10,16 +10,16 @@
 //!         \p{N}{1,3}+   ?[^\s\p{L}\p{N}]++[\r\n]*+   \s++$   \s*[\r\n]   \s+(?!\S)   \s
 //! ```
 //!
-//! The first alternative that fits at a place counts. They are written out here as one look at the
-//! kind of each character; classes come from the library whose expressions tiktoken-rs runs.
+//! The first alternative that matches at a place counts. They are implemented here by the kind of each
+//! character; classes come from the library whose expressions tiktoken-rs runs.
 
 use regex_syntax::hir::{Class, HirKind};
 use std::sync::LazyLock;
 
-/// Hands the pieces of a text, in order, to a function.
+/// Passes the pieces of a text, in order, to a function.
 pub type Pieces = fn(&str, &mut dyn FnMut(&[u8]));
 
-/// What the patterns tell apart.
+/// The kinds of characters that the patterns distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// `\p{Lu}`, `\p{Lt}`.
@@ -57,7 +57,7 @@ impl Kind {
     }
 }
 
-/// Kinds of the characters beyond ASCII, as ranges in order; what lies between them is other.
+/// Kinds of the characters beyond ASCII, as ranges in order; characters between them are of kind other.
 static RANGES: LazyLock<Vec<(char, char, Kind)>> = LazyLock::new(|| {
     let classes = [
         (r"\p{Lu}", Upper),
@@ -105,12 +105,12 @@ fn kind_of(c: char) -> Kind {
     }
 }
 
-/// A text with a look at any place of it.
+/// A text with access to any place of it.
 #[derive(Clone, Copy)]
 struct Text<'t>(&'t str);
 
 impl Text<'_> {
-    /// The kind of the character at a place and where it ends; `None` at the end of the text.
+    /// The kind of the character at a place and its end; `None` at the end of the text.
     fn at(self, place: usize) -> Option<(Kind, usize)> {
         let byte = *self.0.as_bytes().get(place)?;
         if byte < 0x80 {
@@ -120,7 +120,7 @@ impl Text<'_> {
         Some((kind_of(c), place + c.len_utf8()))
     }
 
-    /// The end of the run of characters from `place` on that `fits`.
+    /// The end of the run of characters from `place` on for which `fits` is true.
     fn run(self, mut place: usize, fits: impl Fn(Kind) -> bool) -> usize {
         while let Some((kind, end)) = self.at(place)
             && fits(kind)
@@ -144,7 +144,7 @@ impl Text<'_> {
         match (lower(1), lower(2)) {
             (Some(b's' | b't' | b'm' | b'd'), _) => place + 2,
             (Some(b'r' | b'v'), Some(b'e')) | (Some(b'l'), Some(b'l')) => place + 3,
-            // The long s is an s in another case.
+            // The long s (U+017F) is a case variant of s.
             _ if self.0[place + 1..].starts_with('\u{17f}') => place + 3,
             _ => place,
         }
@@ -162,8 +162,8 @@ impl Text<'_> {
         end
     }
 
-    /// The end of the piece of spaces at a place: up to the last line end among them, else all but
-    /// the last one, which belongs to what follows.
+    /// The end of the piece of spaces at a place: up to the last line end among them, otherwise all but the
+    /// last one, which belongs to the text after them.
     fn spaces(self, place: usize) -> usize {
         let (mut end, mut last, mut after_newline) = (place, place, None);
         while let Some((kind, next)) = self.at(end)
@@ -182,8 +182,8 @@ impl Text<'_> {
         }
     }
 
-    /// The end of the word of the newer pattern that begins at a place, without what may stand
-    /// before it: capitals, then small letters; `None` when no word begins there.
+    /// The end of the word of the newer pattern that begins at a place, without an optional sign before it:
+    /// capitals, then small letters; `None` when no word begins there.
     fn word(self, place: usize, needs_small: bool) -> Option<usize> {
         let is_capital = |k: Kind| matches!(k, Upper | Letter | Mark);
         let is_small = |k: Kind| matches!(k, Lower | Letter | Mark);
@@ -195,7 +195,7 @@ impl Text<'_> {
         if !needs_small {
             return (capitals > place).then_some(capitals);
         }
-        // Of the capitals, the last that counts as small as well.
+        // The end of the last capital that counts as small as well.
         let mut found = None;
         let mut at = place;
         while at < capitals {
@@ -258,8 +258,8 @@ pub fn cl100k(text: &str, each: &mut dyn FnMut(&[u8])) {
     }
 }
 
-/// Whether both patterns end a piece at a place, whatever stands around: it is the start of a line
-/// that is not blank. Spaces that hold a line end are a piece up to the last one, and signs take the
+/// Returns true if both patterns end a piece at a place, whatever the text around it: it is the start of a
+/// line that is not blank. Spaces that hold a line end are a piece up to the last one, and signs take the
 /// line ends after them into theirs, with slashes in the newer pattern.
 pub fn is_boundary(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
@@ -273,7 +273,7 @@ pub fn is_boundary(text: &str, at: usize) -> bool {
     !is_blank && !may_go_on
 }
 
-/// The end of the run of signs at a place, behind a space or not; `None` without a sign.
+/// The end of the run of signs at a place, with an optional space before it; `None` without a sign.
 fn signs(t: Text, place: usize, kind: Kind, after: usize) -> Option<usize> {
     let from = if t.0.as_bytes()[place] == b' ' { after } else { place };
     if from == place && !kind.is_sign() {

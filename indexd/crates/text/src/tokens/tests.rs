@@ -1,7 +1,7 @@
 use super::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Reference counts recorded from independent implementations; the file's head names them.
+/// Reference counts recorded from independent implementations, which are named at the start of the file.
 const REFERENCES: &str = include_str!("fixtures/references.txt");
 
 struct Reference {
@@ -100,7 +100,7 @@ fn should_match_model_tokenizer() {
         assert_eq!(counter.name(), name);
         assert_eq!(counter.is_exact(), name.ends_with("_base"), "{name}");
     }
-    // The two vocabularies differ, so a counter that used the other one would be seen.
+    // The two vocabularies differ, so that a counter with the wrong one would fail.
     let text = "你好，世界 parseHTTPRequest2";
     assert_ne!(named("o200k_base").count_tokens(text), named("cl100k_base").count_tokens(text));
 }
@@ -113,8 +113,8 @@ fn should_match_gpt4_tokenizer() {
     assert_eq!(counted, recorded);
 }
 
-/// The recorded counts are those of models before Claude 3, the only published ones, so the 1% of an
-/// exact counter cannot be asked. The tolerance is declared beside the counter, for every script.
+/// The recorded counts are those of models before Claude 3, the only published ones, so the 1% of an exact
+/// counter cannot be required. The tolerance is declared next to the counter, for every script.
 #[test]
 fn should_match_claude_tokenizer() {
     let claude = named("claude");
@@ -159,7 +159,7 @@ fn should_handle_edge_cases() {
     assert_eq!(o200k.count_tokens(&"x".repeat(20_000)), 2_500);
     assert_eq!(o200k.count_tokens(&vec!["word"; 5_000].join(" ")), 5_000);
     assert_eq!(o200k.count_tokens(&String::from_utf8_lossy(&b"\xc3\xa9\xff".repeat(10))), 20);
-    // Runs on which the pattern alone would give up.
+    // Runs on which the regular expression alone would give up.
     for run in [" ", "\n", "a", "-", "\u{4e2d}", "e\u{301}"] {
         let text = run.repeat(1_000_000) + "x";
         assert!(o200k.count_tokens(&text) as usize <= text.len(), "{run:?}");
@@ -175,7 +175,7 @@ fn parts_cut_at_lines_count_at_least_the_whole() {
     }
 }
 
-/// Counts how often it is asked.
+/// Counts its calls.
 struct Asked(Arc<AtomicU32>);
 
 impl TokenCounter for Asked {
@@ -198,7 +198,7 @@ fn should_cache_token_counts() {
     for (cache_texts, asked) in [(2, 4), (3, 3), (0, 6)] {
         let n = Arc::new(AtomicU32::new(0));
         let counter = CachedCounter::new(Box::new(Asked(n.clone())), cache_texts);
-        // With room for two, the least recently used of three is counted again.
+        // With a cache for two, the least recently used of three is counted again.
         for text in ["a", "bb", "a", "ccc", "bb", "bb"] {
             assert_eq!(counter.count_tokens(text), text.len() as u32);
         }
