@@ -25,10 +25,20 @@ pub fn content(path: &str, r: &mut Numbers) -> String {
                     "pub fn f{i}(x: C{n}) {{ // body 0\n    f{called}(); m{owner}::f{n}(); C{n}::f{called}()\n}}"
                 ),
             },
-            "java" => writeln!(
-                out,
-                "class C{n} extends C{owner} {{\n    void f{i}() {{ // body 0\n        f{called}(); new C{called}(); C{owner}.f{n}();\n    }}\n    void f{n}(int a) {{}}\n}}"
-            ),
+            "java" => match r.below(3) {
+                0 => writeln!(
+                    out,
+                    "interface C{n}<T> {{\n    C{owner} f{i}(T a, C{called}<C{n}<T>> b);\n    default void f{called}() {{ f{i}(null, null).x.f{n}(1); }}\n}}"
+                ),
+                1 => writeln!(
+                    out,
+                    "class C{n}<T> extends C{owner}<T> {{\n    C{called} x;\n    T f{i}() {{ var y = x.f{called}(1); y.x.f{n}(); C{owner} z = (a, b) -> a.f{n}(); return super.f{called}(); }}\n    C{owner} f{called}(int a) {{ return new C{n}() {{ T f{i}() {{ return f{n}(); }} }}; }}\n}}"
+                ),
+                _ => writeln!(
+                    out,
+                    "class C{n} extends C{owner} {{\n    void f{i}() {{ // body 0\n        f{called}(); new C{called}(); C{owner}.f{n}();\n    }}\n    void f{n}(int a) {{}}\n}}"
+                ),
+            },
             "kt" => writeln!(
                 out,
                 "class C{n} {{\n    fun f{i}() {{ f{called}(); C{owner}() }}\n}}\nfun f{n}(c: C{owner}) {{ f{called}() }}"

@@ -39,11 +39,15 @@ pub(crate) fn link(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
 /// Java.
 pub(crate) struct Java;
 
-/// What names of packages lead to: package, name.
+/// The state of a run.
 #[derive(Default)]
 pub(crate) struct Own {
-    packaged: FxHashMap<(Rc<str>, Rc<str>), SmallVec<[DefAt; 2]>>,
+    /// The types that were looked up in packages.
+    packaged: FxHashMap<Packaged, SmallVec<[DefAt; 2]>>,
 }
+
+/// A package, and a name in it.
+type Packaged = (Rc<str>, Rc<str>);
 
 impl Language for Java {
     type Own<'a> = Own;

@@ -246,7 +246,7 @@ fn member_path(l: &mut Linker<Java>, mut found: Found, rest: &str, space: Space)
 /// The types of a name in a package: every file that declares the package is asked; of several projects the
 /// nearest counts.
 fn packaged(l: &mut Linker<Java>, package: &str, name: &str) -> SmallVec<[DefAt; 2]> {
-    let key: (Rc<str>, Rc<str>) = (package.into(), name.into());
+    let key: super::Packaged = (package.into(), name.into());
     if let Some(known) = l.own.packaged.get(&key) {
         return known.clone();
     }
