@@ -52,19 +52,7 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
     for name in &query.names {
         let parts = parts(&name.text);
         let Some((last, before)) = parts.split_last() else { continue };
-        let mut found = definitions(units, last, before, false);
-        if found.is_empty() {
-            found = definitions(units, last, before, true);
-            // One of many functions inside others, such as `wrapper`, is not what a name alone means.
-            found.truncate(if found.len() > MEANT_MAX { 0 } else { MEANT_MAX });
-        }
-        if before.is_empty() && name.form == NameForm::Word {
-            found.retain(|(def, _)| is_meant(units, last, *def));
-        }
-        // Definitions in tests and vendored copies count only if no other definition has the name.
-        if found.iter().any(|f| f.1) {
-            found.retain(|f| f.1);
-        }
+        let found = definitions_of(units, last, before, name.form);
         let n_meant = if found.len() <= MEANT_MAX { found.len() } else { 0 };
         let is_part = |word: &String| parts.iter().any(|p| p.eq_ignore_ascii_case(word));
         out.is_written |= name.form != NameForm::Word && n_meant > 0;
@@ -84,6 +72,25 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
         }
     }
     out
+}
+
+/// Returns the definitions that a name may mean: those outside functions, else the few inside them.
+/// A plain word must be used as a name, and definitions in tests and vendored copies count only if no other
+/// definition has the name.
+fn definitions_of(units: &mut Units, last: &str, before: &[&str], form: NameForm) -> Vec<(DefDoc, bool)> {
+    let mut found = definitions(units, last, before, false);
+    if found.is_empty() {
+        found = definitions(units, last, before, true);
+        // One of many functions inside others, such as `wrapper`, is not what a name alone means.
+        found.truncate(if found.len() > MEANT_MAX { 0 } else { MEANT_MAX });
+    }
+    if before.is_empty() && form == NameForm::Word {
+        found.retain(|(def, _)| is_meant(units, last, *def));
+    }
+    if found.iter().any(|f| f.1) {
+        found.retain(|f| f.1);
+    }
+    found
 }
 
 /// Splits a name into its parts: `pkg.Type#method` has three.
