@@ -4,7 +4,7 @@ use crate::grammars;
 use indexd_model::limits::{PARSE_READ_BYTES, PARSE_READS_MIN, PARSE_READS_PER_KIB};
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
-use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
+use tree_sitter::{Language, ParseOptions, ParseState, Parser, Point, Range, Tree};
 
 /// Parses the texts of one file in one language.
 pub struct Parses {
@@ -36,6 +36,25 @@ impl Parses {
     /// went over the text too often, or does not know the language. The same text always gives the same
     /// answer.
     pub fn parse(&self, text: &str, calls_max: u64) -> Option<Tree> {
+        self.parse_within(text, &[], calls_max)
+    }
+
+    /// The same of parts of a text, in order and apart from each other; of the whole where there are none.
+    pub(crate) fn parse_within(
+        &self,
+        text: &str,
+        parts: &[std::ops::Range<usize>],
+        calls_max: u64,
+    ) -> Option<Tree> {
+        let (start_point, end_point) = (Point::new(0, 0), Point::new(0, 0));
+        let range = |r: &std::ops::Range<usize>| Range {
+            start_byte: r.start,
+            end_byte: r.end,
+            start_point,
+            end_point,
+        };
+        let parts: Vec<Range> = parts.iter().map(range).collect();
+        self.parser.borrow_mut().set_included_ranges(&parts).ok()?;
         let rewritten = self.rewrites.and_then(|rewrites| rewrites(text));
         let mut reads = Reads::of(rewritten.as_deref().unwrap_or(text));
         let is_spent = Cell::new(false);

@@ -16,6 +16,7 @@ mod paths;
 mod projects;
 mod python;
 mod recorder;
+mod rust;
 mod typed;
 
 pub use loaded::{Blocks, Loaded};
@@ -29,7 +30,7 @@ use indexd_model::{
 };
 
 /// Changes when equal facts get other links or lookups; part of the recipe of an index.
-pub const LINKER_VERSION: u32 = 9;
+pub const LINKER_VERSION: u32 = 10;
 
 /// Resolves the uses of `file`, whose facts, body and all, are `facts`, against `view`.
 ///
@@ -42,6 +43,7 @@ pub fn link(file: FileDoc, facts: Facts, view: &dyn FactsView) -> Links {
         Language::Python => python::link(file, facts, &recorder),
         Language::TypeScript | Language::Tsx | Language::JavaScript => ecma::link(file, facts, &recorder),
         Language::Java => java::link(file, facts, &recorder),
+        Language::Rust => rust::link(file, facts, &recorder),
         language if language.linking() == Linking::Scopes => paths::link(file, facts, &recorder),
         _ => Links::default(),
     };

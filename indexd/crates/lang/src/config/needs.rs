@@ -75,7 +75,31 @@ fn cargo(root: &Table) -> Vec<(String, String)> {
     }
     add("shared:", at(root, &["workspace", kinds[0]]));
     tables(root.get("patch")).for_each(|(_, patched)| add("patch:", Some(patched)));
+    targets(root, &mut out);
     out
+}
+
+/// Where the roots of crates lie that do not lie where they are looked for: `target:lib`, `target:root`. The name of
+/// the library is `target:name` where it is not that of the package, and `edition` says 2015 where paths of imports
+/// begin at the root.
+fn targets(root: &Table, out: &mut Vec<(String, String)>) {
+    let path = |target: &Value| target.get("path").and_then(Value::as_str).map(str::to_owned);
+    out.extend(root.get("lib").and_then(path).map(|p| ("target:lib".to_owned(), p)));
+    let name = at(root, &["lib", "name"]).and_then(Value::as_str);
+    out.extend(name.map(|n| ("target:name".to_owned(), n.replace('-', "_"))));
+    let edition = at(root, &["package", "edition"]);
+    if root.contains_key("package") && edition.is_none_or(|e| e.as_str() == Some("2015")) {
+        out.push(("edition".to_owned(), "2015".to_owned()));
+    }
+    for kind in ["bin", "test", "bench", "example"] {
+        let all = root.get(kind).and_then(Value::as_array).into_iter().flatten();
+        out.extend(all.filter_map(path).map(|p| ("target:root".to_owned(), p)));
+    }
+    out.extend(
+        at(root, &["package", "build"])
+            .and_then(Value::as_str)
+            .map(|p| ("target:root".to_owned(), p.to_owned())),
+    );
 }
 
 fn python(root: &Table) -> Vec<(String, String)> {

@@ -25,7 +25,6 @@ pub(super) struct Kind {
     pub(super) call: Option<u16>,
     pub(super) is_chain: bool,
     pub(super) is_through: bool,
-    pub(super) is_tokens: bool,
     pub(super) is_declaration: bool,
     pub(super) is_parameter: bool,
     pub(super) is_prototype: bool,
@@ -113,7 +112,6 @@ impl Kinds {
             kind.words = table.words.iter().find(|w| w.0 == name).map(|w| w.1);
             kind.is_chain = has(table.chains);
             kind.is_through = has(table.through);
-            kind.is_tokens = has(table.tokens);
         }
         let used =
             ["right", "key", "type", "value", "size", "default_value", "condition", "operator"].map(field);

@@ -222,7 +222,20 @@ fn facts_of(
         }
     }
     if let Some(forms) = &grammar.typed {
-        typed::uses(&mut walk.b, text, forms, &tree);
+        let read = |tree: &Flat| {
+            let read = grammar.table.arguments?;
+            read(text, tree, &Parses::new(&grammar.parser), calls_max(text.len()))
+        };
+        // What stands in brackets may hold others.
+        let first = read(&tree);
+        let first = first.as_ref().map(|t| Flat::new(t.root_node()));
+        let second = first.as_ref().and_then(read);
+        let second = second.as_ref().map(|t| Flat::new(t.root_node()));
+        let third = second.as_ref().and_then(read);
+        let third = third.as_ref().map(|t| Flat::new(t.root_node()));
+        let mut asides = typed::Asides::default();
+        [&first, &second, &third].into_iter().flatten().for_each(|tree| asides.add(tree));
+        typed::uses(&mut walk.b, text, forms, &tree, &asides);
     }
     let outcome = if root.has_error() { Outcome::Recovered } else { Outcome::Parsed };
     let (idle, mut pieces) = (walk.idle, walk.pieces);
@@ -277,6 +290,10 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
     let is_typed = compiled(facts.interface.language).is_some_and(|c| c.typed.is_some());
     let is_ecma = ecma::is_ecma(facts.interface.language);
     let module = format!("{}{path}", paths::SCOPE);
+    #[cfg(feature = "systems")]
+    if facts.interface.language == Language::Rust {
+        rust::modules(facts, &mut out);
+    }
     for (i, def) in facts.interface.defs.iter().enumerate() {
         let idx = DefIdx(i as u32);
         if def.flags.has(DefFlags::TITLE) {
@@ -288,7 +305,10 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
         if is_ecma {
             ecma::keys(facts, idx, &mut out);
         }
-        if is_typed {
+        #[cfg(feature = "systems")]
+        if facts.interface.language == Language::Rust {
+            rust::keys(facts, idx, &mut out);
+        } else if is_typed {
             typed::keys(facts, idx, &module, &mut out);
         }
         if is_ecma || !def.flags.has(DefFlags::LOCAL) {

@@ -265,7 +265,11 @@ fn import_digest(facts: &Facts, i: &Import) -> u64 {
     let name = |s: Option<StrId>| s.map_or("-", |s| facts.str(s));
     let scope = i.scope.some().map_or(String::new(), |d| indexd_model::names::qualified_name(facts, d));
     let module = facts.str(i.module);
-    let text = format!("{module}|{}|{}|{}|{}|{scope}", i.level, name(i.name), name(i.alias), i.kind as u8);
+    let mut text =
+        format!("{module}|{}|{}|{}|{}|{scope}", i.level, name(i.name), name(i.alias), i.kind as u8);
+    if i.conditional {
+        text.push_str("|conditional");
+    }
     Key::member("import", &text).0
 }
 

@@ -331,9 +331,6 @@ impl<'b, 's> Uses<'b, 's> {
         if kind.is_chain {
             return self.chain(node, place);
         }
-        if kind.is_tokens {
-            return self.tokens(node, place);
-        }
         let opened: Vec<usize>;
         let mut inner = self.inside(node, kind, place);
         if kind.opens.is_some() {
@@ -556,7 +553,7 @@ fn called(mut head: &str) -> &str {
     &head[start..]
 }
 
-/// Calls with a place for the value, chains of names, and tokens.
+/// Calls with a place for the value, and chains of names.
 impl Uses<'_, '_> {
     fn method(&mut self, node: usize, object: u16, name: u16, place: Place) -> ExprId {
         let inner = Place { role: Role::Read, depth: place.depth + 1, ..place };
@@ -610,35 +607,5 @@ impl Uses<'_, '_> {
             }
         }
         base.unwrap_or(self.opaque)
-    }
-
-    /// The arguments of a macro: names behind `::` are members, those behind a dot members of a
-    /// value, and a name before brackets is called.
-    fn tokens(&mut self, node: usize, place: Place) -> ExprId {
-        let inner = Place { role: Role::Read, depth: place.depth + 1, ..place };
-        let all: Vec<usize> = self.tree.tokens(node).collect();
-        let mut base: Option<ExprId> = None;
-        for (i, part) in all.iter().enumerate() {
-            let kind = self.kind(*part);
-            if !(kind.is_name || kind.is_type) {
-                if !matches!(self.slice(*part), "." | "::") {
-                    base = None;
-                    self.walk(*part, inner);
-                }
-                continue;
-            }
-            let next = all.get(i + 1).map_or("", |n| self.slice(*n));
-            let role = if next.starts_with('(') { Role::Call } else { Role::Read };
-            let before = i.checked_sub(1).map_or("", |b| self.slice(all[b]));
-            base = Some(match before {
-                "." | "::" => {
-                    let (at, name) = (self.start(*part), self.b.str(self.slice(*part)));
-                    let of = base.unwrap_or(self.opaque);
-                    self.b.expr(Shape::Attr { base: of, name }, at, role)
-                }
-                _ => self.walk(*part, Place { role, ..inner }),
-            });
-        }
-        self.opaque
     }
 }

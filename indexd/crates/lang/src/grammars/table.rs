@@ -35,7 +35,13 @@ pub struct Grammar {
     pub scopes: Option<&'static Scopes>,
     /// What its nodes are, where it has declared types.
     pub(super) typed: Option<&'static Typed>,
+    /// What parses the parts of a file that the grammar does not read, at their places.
+    pub(super) arguments: Option<Arguments>,
 }
+
+/// Parses parts of a text that a tree leaves as they are, within so many calls of the parser.
+pub(super) type Arguments =
+    fn(&str, &super::flat::Flat, &crate::parse::Parses, u64) -> Option<tree_sitter::Tree>;
 
 impl Grammar {
     /// A language whose grammar defines nothing yet, and where everything would be visible from other files.
@@ -55,6 +61,7 @@ impl Grammar {
             packages: &[],
             scopes: None,
             typed: None,
+            arguments: None,
         }
     }
 }
@@ -205,8 +212,6 @@ pub struct Scopes {
     pub chains: &'static [&'static str],
     /// Kinds whose first child is what the place does something with.
     pub through: &'static [&'static str],
-    /// Kinds that hold tokens as they are written.
-    pub tokens: &'static [&'static str],
     /// Kinds, the kind around each (or nothing) and the field of a name that is a key there: of a table, or of an
     /// argument that is named. It is one where a value follows.
     pub labels: &'static [(&'static str, &'static str, &'static str)],
@@ -260,7 +265,6 @@ impl Scopes {
         methods: &[],
         chains: &[],
         through: &[],
-        tokens: &[],
         labels: &[],
         rebinds: Rebinds::None,
         prototypes: &[],

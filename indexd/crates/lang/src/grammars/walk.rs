@@ -244,8 +244,17 @@ impl<'s, 'g> Walk<'s, 'g> {
     fn owner(&mut self, at: usize, field: &str, inside: Inside, lead: Option<Lead>) {
         let node = self.tree.node(at);
         let named = node.child_by_field_name(field).map(|n| base_name(self.slice(n)));
-        let receiver = named.filter(|n| is_name(n)).map(|n| self.b.str(n));
+        let is_list = |_: &&str| self.grammar.table.language == Language::Rust;
+        let receiver = named.filter(|n| is_name(n)).or(Some("[]").filter(is_list)).map(|n| self.b.str(n));
         let span = Span { start: self.lead_of(node, lead).start, end: node.end_byte() as u32 };
+        // A block that gives a type the members of another one says so, with members or without.
+        if node.child_by_field_name("trait").is_some() {
+            let (name, start) =
+                (self.b.str(""), Span { start: self.span(node).start, end: self.span(node).start });
+            let mut def = self.b.blank_def(name, DefKind::Constant, inside.owner, start, self.span(node));
+            def.flags = DefFlags::ANONYMOUS.with(DefFlags::LOCAL).with(DefFlags::OF_VALUE);
+            self.b.def(def);
+        }
         if !inside.in_function {
             self.pieces.push(Piece { span, def: DefIdx::NONE, kind: ChunkKind::Between });
         }
@@ -289,7 +298,9 @@ impl<'s, 'g> Walk<'s, 'g> {
         let before = self.text.get(head_start as usize..found.span.start as usize).unwrap_or("");
         let of_class = if is_ecma { self.of_class(rule, &found, before, inside) } else { ecma::OfClass::No };
         let is_member_of_local = self.grammar.typed.is_some() && self.is_type(inside.owner);
-        let is_local = is_value(is) && inside.is_running && !is_member_of_local || is_outside;
+        // Constants of functions are items there.
+        let is_item = self.grammar.table.language == Language::Rust;
+        let is_local = is_value(is) && inside.is_running && !is_member_of_local && !is_item || is_outside;
         let has_no_place = of_class.class().is_none() && is_local || of_class == ecma::OfClass::None;
         if rule.needs_body && body.is_none() || has_no_place {
             return false;
@@ -339,7 +350,9 @@ impl<'s, 'g> Walk<'s, 'g> {
         let is_code = is.is_callable() && !matches!(rule.name, Name::Symbols(_));
         let is_typed = self.grammar.typed.is_some();
         // A constant of an enumeration may have a body of its own.
-        let has_members = is_typed && is == DefKind::Constant && self.body_at(at, rule).is_some();
+        let has_members = is_typed
+            && is == DefKind::Constant
+            && (self.body_at(at, rule).is_some() || rule.kind == "enum_variant");
         (is_code, is_code || is.is_type() || is == DefKind::Module || has_members)
     }
 

@@ -220,8 +220,12 @@ impl<'a, L: Language> Linker<'a, L> {
                 let ty = self.result(at).ty;
                 self.types.replaced(ty, &env)
             }
-            // A member of the table that is written as what it gives.
-            Type::Std(..) => ty,
+            // A member of the table that is written as what it gives, or a pointer to a function.
+            Type::Std(..) => match L::behind(self, ty) {
+                Some(inner) => self.functional(inner).map_or(ty, |f| f.1),
+                None => ty,
+            },
+            Type::Var(..) | Type::Both(_) => self.functional(ty).map_or(ty, |f| f.1),
             _ => ty,
         }
     }
@@ -241,7 +245,10 @@ impl<'a, L: Language> Linker<'a, L> {
             Type::Fn { params, result, .. } => Some((params.to_vec(), result)),
             Type::Std(name, args) => {
                 let name = self.types.text(name);
-                let function = L::table().ty(&name)?.function?;
+                let Some(function) = L::table().ty(&name)?.function else {
+                    let inner = L::behind(self, ty).filter(|i| *i != ty)?;
+                    return self.functional(inner);
+                };
                 let member = L::table().member(&mut self.types, &name, &args, function)?;
                 self.functional_in(member, depth + 1)
             }

@@ -51,7 +51,9 @@ impl<'a, L: Language> Linker<'a, L> {
                 return ty;
             }
             let map = self.solved(hit, site, &own, false);
-            return self.types.replaced(ty, &map);
+            // What bounds a parameter tells the function that stands for it.
+            let bound = self.constraint(ty).filter(|b| self.functional(*b).is_some());
+            return self.types.replaced(bound.unwrap_or(ty), &map);
         }
         let Type::Fn { params, .. } = self.types.get(picked.ty).clone() else { return Ty::UNKNOWN };
         let Some(ty) = params.get(index).copied() else { return Ty::UNKNOWN };

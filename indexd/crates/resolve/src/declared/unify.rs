@@ -88,6 +88,13 @@ impl<'a, L: Language> Linker<'a, L> {
         }
     }
 
+    /// What a type says of the parameters `own` in another one.
+    pub(crate) fn matched(&mut self, pattern: Ty, actual: Ty, own: &[Ty]) -> Vec<(Ty, Ty)> {
+        let mut solver = Solver { map: Vec::new(), own: Some(own) };
+        self.unify(pattern, actual, &mut solver, 0);
+        solver.map
+    }
+
     fn unify(&mut self, pattern: Ty, actual: Ty, solver: &mut Solver, depth: u32) {
         let is_told = actual != Ty::UNKNOWN && actual != Ty::NOTHING;
         if !self.types.has_vars(pattern) || depth > DEPTH_MAX || !is_told || !self.step() {

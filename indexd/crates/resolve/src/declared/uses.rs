@@ -41,7 +41,6 @@ impl<'a, L: Language> Linker<'a, L> {
     fn link_expr(&mut self, e: ExprId, role: Role, at: u32, out: &mut Links) {
         let facts = self.facts(0);
         if let Node::Name { name, .. } | Node::Attr { name, .. } = facts.expr(e).node
-            && role != Role::Call
             && let Some(found) = L::found(self, 0, e, Space::of(role))
         {
             return self.emit(&found, false, Use { name, at, role }, out);

@@ -1,8 +1,8 @@
-//! The linker for languages that are followed within files and through imports: Rust, Kotlin, Scala,
+//! The linker for languages that are followed within files and through imports: Kotlin, Scala,
 //! C, C++, PHP, Ruby, Lua and shell scripts.
 //!
 //! A name that no scope binds is looked for in the definitions around it, in its file, and in what
-//! the file imports; [`rust`], [`packages`] and [`files`] say what an import names. A member is resolved
+//! the file imports; [`packages`] and [`files`] say what an import names. A member is resolved
 //! where what stands before it is a module, a type, or the word for the value whose method runs, and
 //! the type has it in the same file. Behind a type with bases a name may be inherited: it is left
 //! open, as are members of other values.
@@ -10,7 +10,6 @@
 mod files;
 mod names;
 mod packages;
-mod rust;
 
 use crate::Use;
 use crate::around::Around;
@@ -21,14 +20,10 @@ use indexd_model::{
     Language, Links, Node, Role, Rule, StrId, UnresolvedReason,
 };
 use rustc_hash::FxHashMap;
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Steps from one name to what it stands for.
-const STEPS_MAX: u32 = 12;
-/// Modules that are asked for one name of a use, globs and re-exports included.
-const ASKED_MAX: u32 = 200;
 /// Definitions that one name may stand for; of more, none is meant.
 const EQUALS_MAX: usize = 4;
 
@@ -40,11 +35,8 @@ pub(crate) fn link(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
     let own = recorder.interface(file);
     let path = recorder.path(file);
     let (opened, included, known) = (RefCell::default(), OnceCell::new(), RefCell::default());
-    let (n_left, asking) = (Cell::new(0), RefCell::default());
     let around = Around::new(facts, crate::is_code_or_type);
-    let modules = Around::new(facts, |d| d.kind == DefKind::Module);
-    let linker =
-        Linker { file, path, facts, own, recorder, around, modules, opened, included, known, n_left, asking };
+    let linker = Linker { file, path, facts, own, recorder, around, opened, included, known };
     let mut out = Links::default();
     linker.imports(&mut out);
     linker.uses(&mut out);
@@ -60,17 +52,11 @@ struct Linker<'a> {
     recorder: &'a Recorder<'a>,
     /// Functions and types by place.
     around: Around,
-    /// Modules by place.
-    modules: Around,
     opened: RefCell<FxHashMap<FileDoc, Rc<names::Opened>>>,
     /// The files whose names this one includes, and by what rule.
     included: OnceCell<FxHashMap<FileDoc, Rule>>,
-    /// Names that were looked up, by the definition and the module around.
-    known: RefCell<FxHashMap<(StrId, Role, DefIdx, DefIdx), Found>>,
-    /// Modules that may still be asked for the name at hand.
-    n_left: Cell<u32>,
-    /// The modules and names that are being asked, innermost last: globs lead in circles.
-    asking: RefCell<Vec<(DefRef, String)>>,
+    /// Names that were looked up, by the definition around.
+    known: RefCell<FxHashMap<(StrId, Role, DefIdx), Found>>,
 }
 
 /// What a name leads to.
@@ -143,17 +129,16 @@ impl Linker<'_> {
     /// What `name` means at a place of this file; asked once for each definition around.
     fn name(&self, id: StrId, role: Role, at: u32) -> Found {
         let around = self.around.at(at);
-        let module = self.module_around(at);
-        let key = (id, role, around, module);
+        let key = (id, role, around);
         if let Some(known) = self.known.borrow().get(&key) {
             return known.clone();
         }
-        let found = self.look_up(self.facts.str(id), role, at, around, module);
+        let found = self.look_up(self.facts.str(id), role, around);
         self.known.borrow_mut().insert(key, found.clone());
         found
     }
 
-    fn look_up(&self, name: &str, role: Role, at: u32, around: DefIdx, module: DefIdx) -> Found {
+    fn look_up(&self, name: &str, role: Role, around: DefIdx) -> Found {
         if let Some(this) = self.word(name, around) {
             return this;
         }
@@ -162,15 +147,14 @@ impl Linker<'_> {
                 return found;
             }
         }
-        let place = DefRef { file: self.file, def: module };
-        let found = self.in_module(place, name, role, STEPS_MAX);
-        if found.is_nothing() { self.elsewhere(name, role, at) } else { found }
+        let place = DefRef { file: self.file, def: DefIdx::NONE };
+        let found = self.in_module(place, name, role);
+        if found.is_nothing() { self.elsewhere(name, role) } else { found }
     }
 
     /// `this`, `self`, `Self`: the type around.
     fn word(&self, name: &str, around: DefIdx) -> Option<Found> {
         let is_this = match self.language() {
-            Language::Rust => matches!(name, "self" | "Self"),
             Language::Php => matches!(name, "$this" | "self" | "static"),
             Language::Ruby => name == "self",
             Language::Lua | Language::C | Language::Bash => false,
@@ -188,9 +172,6 @@ impl Linker<'_> {
             let def = self.facts.def(d);
             if def.kind.is_type() { Some(d) } else { self.owner_of(d) }
         });
-        if ty.is_none() && name == "self" && self.language() == Language::Rust {
-            return None;
-        }
         let target = ty.map_or(Target::Value, |def| Target::This(DefRef { file: self.file, def }));
         Some(Found::new(target, Rule::Scope))
     }
@@ -214,9 +195,6 @@ impl Linker<'_> {
     /// `None` sends the search further out.
     fn within(&self, def: DefIdx, name: &str, role: Role) -> Option<Found> {
         let it = self.facts.def(def);
-        if self.language() == Language::Rust {
-            return if it.kind.is_callable() { self.in_rust_function(def, name, role) } else { None };
-        }
         if it.kind.is_callable() || it.kind == DefKind::Module {
             let locals = self.children_named(def, name);
             if let Some(found) = self.best(self.file, locals, role, Rule::Scope) {
@@ -272,18 +250,7 @@ impl Linker<'_> {
     }
 
     /// What a module says of a name: its definitions and what it imports.
-    fn in_module(&self, place: DefRef, name: &str, role: Role, steps: u32) -> Found {
-        let is_asked = self.asking.borrow().iter().any(|a| a.0 == place && a.1 == name);
-        let left = self.n_left.get().checked_sub(1).filter(|_| !is_asked);
-        let (Some(steps), Some(left)) = (steps.checked_sub(1), left) else { return Found::nothing() };
-        self.n_left.set(left);
-        self.asking.borrow_mut().push((place, name.to_owned()));
-        let found = self.asked(place, name, role, steps);
-        self.asking.borrow_mut().pop();
-        found
-    }
-
-    fn asked(&self, place: DefRef, name: &str, role: Role, steps: u32) -> Found {
+    fn in_module(&self, place: DefRef, name: &str, role: Role) -> Found {
         if place.def != DefIdx::NONE {
             let interface = self.interface(place.file);
             let inner = indexd_model::names::qualified_name(&Facts::outside(&interface), place.def);
@@ -297,12 +264,6 @@ impl Linker<'_> {
             is_here && def.receiver.is_none() && is_named_alone(def, role)
         };
         let all: Vec<DefIdx> = self.named(place.file, name).into_iter().filter(is_it).collect();
-        if let [module] = all[..]
-            && facts.def(module).kind == DefKind::Module
-            && self.language() == Language::Rust
-        {
-            return Found::new(Target::Module(DefRef { file: place.file, def: module }), Rule::Scope);
-        }
         let rule = if place.file == self.file { Rule::Scope } else { Rule::Import };
         let named = |i: &&Import| i.scope == place.def && i.alias.is_some_and(|a| facts.str(a) == name);
         let import = interface.imports.iter().find(named);
@@ -311,39 +272,16 @@ impl Linker<'_> {
         if let Some(found) = self.best(place.file, all, role, rule).filter(|_| !is_module) {
             return found;
         }
-        match (import, self.language()) {
-            (Some(import), _) => {
-                let found = self.follow(place, &facts, import, role, steps);
-                let rule = if place.file == self.file { Rule::Import } else { Rule::Reexport };
-                imported(found, name, role, rule)
-            }
-            (None, Language::Rust) => self.through_globs(place, name, role, steps),
-            (None, _) => Found::nothing(),
-        }
-    }
-
-    /// What the glob imports of a module bring under a name; the first that brings any.
-    fn through_globs(&self, place: DefRef, name: &str, role: Role, steps: u32) -> Found {
-        let interface = self.observed(place.file, "*");
-        let facts = Facts::outside(&interface);
-        for import in interface.imports.iter().filter(|i| i.scope == place.def && i.kind == ImportKind::All) {
-            let found = match self.follow(place, &facts, import, role, steps).target {
-                Target::Module(module) if module != place => self.in_module(module, name, role, steps / 2),
-                Target::Defs(types) if types.len() == 1 => self.member(&types, name, role, Rule::Import),
-                _ => continue,
-            };
-            if !matches!(found.target, Target::NotFound | Target::Value) {
-                return found.through(Rule::Import);
-            }
-        }
-        Found::nothing()
+        let Some(import) = import else { return Found::nothing() };
+        let found = self.follow(place, &facts, import, role);
+        let rule = if place.file == self.file { Rule::Import } else { Rule::Reexport };
+        imported(found, name, role, rule)
     }
 
     /// What an import brings.
-    fn follow(&self, place: DefRef, facts: &Facts, import: &Import, role: Role, steps: u32) -> Found {
+    fn follow(&self, place: DefRef, facts: &Facts, import: &Import, role: Role) -> Found {
         let path = facts.str(import.module);
         match self.language() {
-            Language::Rust => self.rust_import(place, import, path, role, steps),
             Language::Kotlin | Language::Scala => self.by_full_name("jvm", ".", path, role),
             Language::Php if import.kind != ImportKind::All => self.by_full_name("php", "\\", path, role),
             Language::Lua => self.lua_module(path),
@@ -352,11 +290,8 @@ impl Linker<'_> {
     }
 
     /// A name that the file neither defines nor imports by name.
-    fn elsewhere(&self, name: &str, role: Role, at: u32) -> Found {
+    fn elsewhere(&self, name: &str, role: Role) -> Found {
         match self.language() {
-            Language::Rust if role == Role::Read && name.starts_with(char::is_lowercase) => {
-                self.rust_root(name, at)
-            }
             Language::Kotlin | Language::Scala => self.in_packages("jvm", ".", name, role),
             Language::Php => self.in_packages("php", "\\", name, role),
             Language::C | Language::Cpp | Language::Ruby | Language::Bash => self.in_included(name, role),
@@ -419,7 +354,6 @@ impl Linker<'_> {
                 Node::Name { name, .. } | Node::Attr { name, .. } if expr.role != Role::None => name,
                 _ => continue,
             };
-            self.n_left.set(ASKED_MAX);
             let found = self.eval(ExprId(i), expr.role, 0);
             let it = Use { name, at: expr.at, role: expr.role };
             let made = self.constructors(&found, expr.role);
@@ -479,7 +413,7 @@ impl Linker<'_> {
     fn attribute(&self, of: Found, name: &str, role: Role) -> Found {
         match of.target {
             Target::Module(place) if self.language() == Language::Lua => self.lua_member(place, name, role),
-            Target::Module(place) => self.in_module(place, name, role, STEPS_MAX).through(of.rule),
+            Target::Module(place) => self.in_module(place, name, role).through(of.rule),
             Target::Defs(defs) => self.member(&defs, name, role, of.rule),
             Target::This(ty) => {
                 let own = self.members(ty.file, ty.def, name);
@@ -529,9 +463,8 @@ impl Linker<'_> {
 
     fn imports(&self, out: &mut Links) {
         for import in &self.facts.interface.imports {
-            self.n_left.set(ASKED_MAX);
             let place = DefRef { file: self.file, def: import.scope };
-            let found = self.follow(place, &self.facts, import, Role::Import, STEPS_MAX);
+            let found = self.follow(place, &self.facts, import, Role::Import);
             let found = found.through(Rule::Import);
             // A package is several files.
             if matches!(found.target, Target::Package(_)) {
@@ -541,10 +474,7 @@ impl Linker<'_> {
             let last = path.rsplit([':', '.', '\\']).next().unwrap_or(path);
             let first = out.links.len();
             self.emit(found, Use { name: import.module, at: import.at, role: Role::Import }, out);
-            let is_dotted = matches!(
-                self.language(),
-                Language::Rust | Language::Kotlin | Language::Scala | Language::Php
-            );
+            let is_dotted = matches!(self.language(), Language::Kotlin | Language::Scala | Language::Php);
             if is_dotted {
                 let len = if import.kind == ImportKind::All { 1 } else { last.len() };
                 let len = len.min(usize::from(u16::MAX)) as u16;

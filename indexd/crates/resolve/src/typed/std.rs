@@ -30,6 +30,13 @@ pub(crate) struct StdType {
     pub(crate) function: Option<&'static str>,
 }
 
+impl StdType {
+    /// How many parameters the type has.
+    pub(crate) fn n_params(&self) -> usize {
+        self.letters.len()
+    }
+}
+
 impl Table {
     pub(crate) fn read(text: &'static str, aliases: Aliases) -> Self {
         let mut table = Self { aliases, members: FxHashMap::default(), types: FxHashMap::default() };

@@ -55,7 +55,7 @@ pub enum Words {
     Php,
     /// `$name` in strings of Kotlin.
     Template,
-    /// Fields named by initialisers of C and C++, and by patterns and literals of Rust.
+    /// Fields named by initialisers of C and C++.
     Fields,
 }
 
@@ -295,23 +295,12 @@ impl<'b, 's> Uses<'b, 's> {
         let tree = self.tree;
         let kind = self.kind_name(node);
         let first = tree.children(node).next();
-        let (name, of) = match kind {
-            "initializer_pair" => {
-                let designator = first.filter(|d| self.kind_name(*d) == "field_designator");
-                (designator.and_then(|d| tree.children(d).next()), self.initialised(node))
-            }
-            _ => {
-                let end =
-                    if kind == "shorthand_field_initializer" { "identifier" } else { "field_identifier" };
-                let is_name = |n: &usize| self.kind_name(*n).ends_with(end);
-                (tree.children(node).find(is_name), self.literal_type(node))
-            }
-        };
-        let Some(name) = name else { return };
-        let base = match of {
+        let designator =
+            first.filter(|d| kind == "initializer_pair" && self.kind_name(*d) == "field_designator");
+        let Some(name) = designator.and_then(|d| tree.children(d).next()) else { return };
+        let base = match self.initialised(node) {
             Some(of) => self.base(self.slice(of), self.start(of)),
-            None if kind == "initializer_pair" => self.opaque,
-            None => return,
+            None => self.opaque,
         };
         self.member_of(base, self.slice(name), self.start(name), Role::Key);
     }
@@ -360,14 +349,6 @@ impl<'b, 's> Uses<'b, 's> {
         }
         let mut inner = self.tree.children(ty);
         inner.next().filter(|n| self.kind_name(*n) == "type_identifier")
-    }
-
-    /// The name of the type of a literal or pattern of Rust around a field.
-    fn literal_type(&self, field: usize) -> Option<usize> {
-        let mut around = std::iter::successors(self.tree.parent(field), |p| self.tree.parent(*p)).take(2);
-        let literal =
-            around.find(|p| matches!(self.kind_name(*p), "struct_expression" | "struct_pattern"))?;
-        self.tree.children(literal).next().filter(|n| self.kind_name(*n) == "type_identifier")
     }
 
     /// The type that a local variable is declared with, where a member of it is read as one of that type.

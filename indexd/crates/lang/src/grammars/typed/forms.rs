@@ -57,7 +57,6 @@ pub(in crate::grammars) enum Form {
     /// Value, name: `Attr`.
     Member,
     /// Function, arguments, type arguments: `Call`.
-    #[expect(dead_code, reason = "for languages whose calls name a function")]
     Call,
     /// Value, name, arguments, type arguments: a `Call` of an `Attr`, or of a free name without a value.
     Method,

@@ -23,7 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// Adds the uses of names in the tree of `text`, whose definitions are in `b`, and all that tells types.
-pub(super) fn uses<'s>(b: &mut Builder<'s>, text: &'s str, forms: &Forms, tree: &Flat) {
+pub(super) fn uses<'s>(b: &mut Builder<'s>, text: &'s str, forms: &Forms, tree: &Flat, asides: &Asides) {
     let by_name = b.defs.iter().enumerate();
     let by_name = by_name.filter(|(_, d)| !d.flags.has(DefFlags::TITLE));
     let by_name = by_name.map(|(i, d)| (d.name_span.start, DefIdx(i as u32))).collect();
@@ -46,6 +46,9 @@ pub(super) fn uses<'s>(b: &mut Builder<'s>, text: &'s str, forms: &Forms, tree: 
         returns: Vec::new(),
         result: None,
         subject: opaque,
+        asides,
+        n_asides: 0,
+        block: Block::default(),
         depth: 0,
     };
     it.inside(0);
@@ -106,7 +109,40 @@ pub(in crate::grammars) struct Visitor<'b, 's> {
     result: Option<ExprId>,
     /// What the innermost `switch` or `match` looks at.
     pub(in crate::grammars) subject: ExprId,
+    asides: &'b Asides<'b>,
+    /// How many of them are being read, one inside the other.
+    n_asides: u32,
+    /// The block around that gives members to a type.
+    pub(in crate::grammars) block: Block,
     depth: usize,
+}
+
+/// What a block that gives members to a type says of each.
+#[derive(Default)]
+pub(in crate::grammars) struct Block {
+    pub(in crate::grammars) bases: Vec<ExprId>,
+    pub(in crate::grammars) type_params: Vec<BindingId>,
+}
+
+/// Parts of a file that its grammar does not read, in trees of their own with the same places.
+#[derive(Default)]
+pub(super) struct Asides<'t> {
+    trees: Vec<&'t Flat<'t>>,
+    /// By where a part begins: the tree, and its node there.
+    at: FxHashMap<u32, (usize, usize)>,
+}
+
+impl<'t> Asides<'t> {
+    /// Adds a tree: what stands alone as a statement in it stands for the node with this place elsewhere.
+    pub(super) fn add(&mut self, tree: &'t Flat<'t>) {
+        for node in 0..tree.len() {
+            let it = tree.node(node);
+            if it.kind().ends_with("statement") {
+                self.at.entry(it.start_byte() as u32).or_insert((self.trees.len(), node));
+            }
+        }
+        self.trees.push(tree);
+    }
 }
 
 impl<'b, 's> Visitor<'b, 's> {
@@ -132,6 +168,16 @@ impl<'b, 's> Visitor<'b, 's> {
     pub(in crate::grammars) fn children(&self, node: usize) -> impl Iterator<Item = usize> + use<'b, 's> {
         let tree: &'b Flat<'b> = self.tree;
         tree.children(node).filter(|c| !tree.node(*c).is_extra())
+    }
+
+    /// The same of a node that may be missing.
+    pub(in crate::grammars) fn children_of(
+        &self,
+        node: Option<usize>,
+    ) -> impl Iterator<Item = usize> + use<'b, 's> {
+        let tree: &'b Flat<'b> = self.tree;
+        let all = node.into_iter().flat_map(|n| tree.children(n));
+        all.filter(|c| !tree.node(*c).is_extra())
     }
 
     /// The part of a node that stands `n`th in its row.
@@ -229,6 +275,40 @@ impl<'b, 's> Visitor<'b, 's> {
             Form::Return => self.return_statement(node),
             _ => self.value(node, form, role),
         }
+    }
+
+    // ---- parts in other trees
+
+    /// The node in another tree that stands for what a node holds, where it was understood.
+    pub(in crate::grammars) fn aside(&self, node: usize) -> Option<(usize, usize)> {
+        let own = self.tree.node(node);
+        let (n, mut at) = *self.asides.at.get(&(own.start_byte() as u32))?;
+        let tree = *self.asides.trees.get(n)?;
+        // A statement may hold the brackets alone.
+        while tree.node(at).kind().ends_with("statement") {
+            at = tree.children(at).next()?;
+        }
+        let it = tree.node(at);
+        let is_it = it.start_byte() == own.start_byte() && it.end_byte() == own.end_byte();
+        (is_it && !it.has_error()).then_some((n, at))
+    }
+
+    /// Runs `f` in another tree.
+    pub(in crate::grammars) fn in_aside<T>(
+        &mut self,
+        (n, at): (usize, usize),
+        f: impl FnOnce(&mut Self, usize) -> T,
+    ) -> T {
+        let outer = std::mem::replace(&mut self.tree, self.asides.trees[n]);
+        self.n_asides += 1;
+        let out = f(self, at);
+        self.n_asides -= 1;
+        self.tree = outer;
+        out
+    }
+
+    pub(in crate::grammars) fn is_aside(&self) -> bool {
+        self.n_asides > 0
     }
 
     // ---- what is made
@@ -342,6 +422,32 @@ impl<'b, 's> Visitor<'b, 's> {
             self.b.source(binding, Source::Def(def));
         }
         self.bind_as(text, binding);
+    }
+
+    /// How many names were bound in the scopes that are open.
+    pub(in crate::grammars) fn n_bound(&self) -> usize {
+        self.log.len()
+    }
+
+    /// The binding of a name that was bound since then.
+    pub(in crate::grammars) fn bound_since(&self, n: usize, text: &str) -> Option<BindingId> {
+        let is_bound = self.log.get(n..).is_some_and(|log| log.contains(&text));
+        self.local(text).filter(|_| is_bound)
+    }
+
+    pub(in crate::grammars) fn is_type_param(&self, text: &str) -> bool {
+        self.local(text).is_some_and(|b| self.b.binding_head(b).3 == BindingKind::TypeParam)
+    }
+
+    /// A binding that only tells names of one kind from others.
+    pub(in crate::grammars) fn mark(&mut self) -> BindingId {
+        if let Some(known) = self.def_bindings.get(&DefIdx::NONE) {
+            return *known;
+        }
+        let name = self.b.str("");
+        let binding = self.b.bind(name, 0, DefIdx::NONE, BindingKind::Def);
+        self.def_bindings.insert(DefIdx::NONE, binding);
+        binding
     }
 
     /// Runs `f` in a scope of its own.

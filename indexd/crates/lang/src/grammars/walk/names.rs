@@ -201,7 +201,14 @@ pub(super) fn is_name(name: &str) -> bool {
 
 /// The name of a type without its arguments and the names around it.
 pub(super) fn base_name(text: &str) -> &str {
-    let text = text.split(['<', '[', ' ']).next().unwrap_or("");
+    // `&'a mut T`, `dyn T`.
+    let mut text = text.trim_start_matches(['&', '(']);
+    while let Some((word, rest)) = text.split_once(' ')
+        && (matches!(word, "mut" | "dyn") || word.starts_with('\''))
+    {
+        text = rest.trim_start();
+    }
+    let text = text.split(['<', '[', ' ', ')']).next().unwrap_or("");
     text.rsplit([':', '.', '&']).next().unwrap_or(text)
 }
 
