@@ -33,6 +33,7 @@ const BLOCKS: [(&str, &str, Run); 39] = [
         Writes("../home/.local/share/nvim/site/pack/indexd/start/indexd/doc/indexd.txt"),
     ),
     ("docs/accuracy-go.md", "cargo run --release", Not(MEASURES)),
+    ("docs/accuracy-cpp.md", "cargo run --release", Not(MEASURES)),
     ("docs/accuracy-java.md", "cargo run --release", Not(MEASURES)),
     ("docs/accuracy-python.md", "cargo run --release", Not(MEASURES)),
     ("docs/accuracy-typescript.md", "cargo run --release", Not(MEASURES)),

@@ -99,8 +99,8 @@ impl Language {
     pub fn linking(self) -> Linking {
         match self {
             Self::Go | Self::Python | Self::TypeScript | Self::Tsx | Self::JavaScript => Linking::Types,
-            Self::Java | Self::Rust => Linking::Types,
-            Self::C | Self::Cpp | Self::Kotlin | Self::Scala => Linking::Scopes,
+            Self::Java | Self::Rust | Self::C | Self::Cpp => Linking::Types,
+            Self::Kotlin | Self::Scala => Linking::Scopes,
             Self::Php | Self::Ruby | Self::Lua | Self::Bash => Linking::Scopes,
             _ => Linking::None,
         }

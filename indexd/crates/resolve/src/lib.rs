@@ -6,6 +6,7 @@
 //! the file due for linking again. Start with [`recorder`], then one folder per language.
 
 mod around;
+mod cfamily;
 mod declared;
 mod ecma;
 mod flow;
@@ -30,7 +31,7 @@ use indexd_model::{
 };
 
 /// Changes when equal facts get other links or lookups; part of the recipe of an index.
-pub const LINKER_VERSION: u32 = 10;
+pub const LINKER_VERSION: u32 = 11;
 
 /// Resolves the uses of `file`, whose facts, body and all, are `facts`, against `view`.
 ///
@@ -44,6 +45,7 @@ pub fn link(file: FileDoc, facts: Facts, view: &dyn FactsView) -> Links {
         Language::TypeScript | Language::Tsx | Language::JavaScript => ecma::link(file, facts, &recorder),
         Language::Java => java::link(file, facts, &recorder),
         Language::Rust => rust::link(file, facts, &recorder),
+        Language::C | Language::Cpp => cfamily::link(file, facts, &recorder),
         language if language.linking() == Linking::Scopes => paths::link(file, facts, &recorder),
         _ => Links::default(),
     };

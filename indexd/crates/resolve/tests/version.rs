@@ -45,7 +45,7 @@ fn sample(name: String, fixture: &str) -> Sample {
 fn links_change_with_the_version() {
     let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut samples = Vec::new();
-    for language in ["go", "java", "python", "rust"] {
+    for language in ["cfamily", "go", "java", "python", "rust"] {
         let fixtures = std::fs::read_dir(crate_dir.join("src").join(language).join("fixtures")).unwrap();
         for path in fixtures.map(|e| e.unwrap().path()) {
             let name = format!("{language}/{}", path.file_name().unwrap().to_str().unwrap());

@@ -1,9 +1,9 @@
 //! A [`Grammar`] with its kinds looked up: what a node does is a step in a table.
 
-use super::ecma;
 use super::kinds::Kinds;
 use super::table::{Define, Grammar, Scopes, Written};
 use super::typed::forms::Forms;
+use super::{cfamily, ecma};
 use rustc_hash::FxHashMap;
 use tree_sitter::{Language, Node};
 
@@ -40,6 +40,8 @@ pub(super) struct Compiled {
     pub(super) typed: Option<Forms>,
     /// What the visitor of TypeScript and JavaScript knows of the grammar.
     pub(super) ecma: Option<ecma::Kinds>,
+    /// What the visitor of C and C++ knows of the grammar.
+    pub(super) cfamily: Option<cfamily::Kinds>,
 }
 
 impl Compiled {
@@ -84,7 +86,8 @@ impl Compiled {
         let scopes = table.scopes.map(|s| (s, Kinds::new(&parser, s)));
         let ecma = ecma::is_ecma(table.language).then(|| ecma::Kinds::new(&parser));
         let typed = table.typed.map(|t| Forms::new(&parser, t));
-        Self { table, parser: parser.clone(), actions, imports, scopes, typed, ecma }
+        let cfamily = cfamily::is_cfamily(table.language).then(|| cfamily::Kinds::new(&parser));
+        Self { table, parser: parser.clone(), actions, imports, scopes, typed, ecma, cfamily }
     }
 
     /// What a node of a kind is to the walk.

@@ -27,7 +27,6 @@ pub(super) struct Kind {
     pub(super) is_through: bool,
     pub(super) is_declaration: bool,
     pub(super) is_parameter: bool,
-    pub(super) is_prototype: bool,
     pub(super) is_pair_pattern: bool,
     pub(super) is_type_arguments: bool,
     pub(super) is_of_page: bool,
@@ -96,7 +95,6 @@ impl Kinds {
             kind.call = call.map(|c| if c.1 == FIRST { FIRST_FIELD } else { field(c.1) });
             kind.is_declaration = is_declaration(name);
             kind.is_parameter = name.contains("parameter");
-            kind.is_prototype = has(table.prototypes);
             kind.is_pair_pattern = name == "pair_pattern";
             kind.is_type_arguments = name == "type_arguments";
             kind.is_of_page = name.starts_with("jsx_");

@@ -5,6 +5,8 @@ use indexd_model::Span;
 
 /// Words that may stand before such a call.
 const BEFORE: [&str; 7] = ["static", "inline", "extern", "const", "__init", "__always_inline", "asmlinkage"];
+/// Bytes of the name of a test.
+const TITLE_BYTES_MAX: usize = 120;
 /// First arguments that say a type.
 const TYPES: [&str; 12] = [
     "void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "const",
@@ -22,6 +24,13 @@ pub(super) fn named(head: &str, at: u32) -> Option<Found> {
         return None;
     }
     let inner = head[open + 1..].trim_end().trim_end_matches(';').trim_end().strip_suffix(')')?;
+    if is_test(name)
+        && let Some(title) = titled(inner)
+    {
+        let start = title.as_ptr() as usize - head.as_ptr() as usize;
+        let span = Span { start: at + start as u32, end: at + (start + title.len()) as u32 };
+        return Some(Found { span, ..Found::named(title) });
+    }
     if inner.contains(['(', ')', '"', '{']) {
         return None;
     }
@@ -37,7 +46,24 @@ pub(super) fn named(head: &str, at: u32) -> Option<Found> {
     Some(Found { span, ..Found::named(&name) })
 }
 
-fn is_macro(word: &str) -> bool {
+/// Whether a macro with one of these words defines a test: googletest, Catch, doctest, Boost, Unity.
+pub(super) fn is_test(head: &str) -> bool {
+    head.contains("TEST") || head.contains("SCENARIO")
+}
+
+/// Whether the name of a test is not one that code can say.
+pub(super) fn is_title(name: &str) -> bool {
+    !is_identifier(name)
+}
+
+/// The string that a test is named by, among the arguments of a macro.
+fn titled(arguments: &str) -> Option<&str> {
+    let start = arguments.find('"').filter(|s| !arguments[..*s].contains(['(', '{']))? + 1;
+    let end = start + arguments[start..].find('"')?;
+    Some(&arguments[start..end]).filter(|t| !t.is_empty() && t.len() <= TITLE_BYTES_MAX && !t.contains('\n'))
+}
+
+pub(super) fn is_macro(word: &str) -> bool {
     let is_part = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
     word.len() > 2
         && word.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
@@ -64,6 +90,9 @@ mod tests {
         check("SYSCALL_DEFINE3(read, unsigned int, fd, char __user *, buf)\n", Some(("read", "read")));
         check("static DEFINE_FN(int, half)", Some(("half", "half")));
         check("TEST_F(Suite, Case)", Some(("Suite.Case", "Suite, Case")));
+        check("TEST_CASE(\"adds\", \"[sum]\")", Some(("adds", "adds")));
+        check("TEST_CASE_METHOD(Fixture, \"adds\")", Some(("adds", "adds")));
+        check("SCENARIO(\"two\")", Some(("two", "two")));
         check("BOOST_AUTO_TEST_CASE( name )", Some(("name", "name")));
         check("int BPF_PROG(traced, struct file *file)", Some(("traced", "traced")));
         check("int MAX_OF(int a)", None);

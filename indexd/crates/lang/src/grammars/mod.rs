@@ -9,6 +9,7 @@
 mod bash;
 #[cfg(feature = "systems")]
 mod c;
+mod cfamily;
 mod compiled;
 #[cfg(feature = "systems")]
 mod cpp;
@@ -140,6 +141,10 @@ pub fn rewrites(parser: &tree_sitter::Language) -> Option<fn(&str) -> Option<Str
     if *parser == (kotlin::KOTLIN.parser)() {
         return Some(kotlin::for_parser);
     }
+    #[cfg(feature = "systems")]
+    if [&c::C, &cpp::CPP].iter().any(|g| *parser == (g.parser)()) {
+        return Some(cfamily::for_parser);
+    }
     #[cfg(feature = "dotnet")]
     if *parser == (csharp::CSHARP.parser)() {
         return Some(csharp::for_parser);
@@ -221,6 +226,10 @@ fn facts_of(
             }
         }
     }
+    let announced = grammar
+        .cfamily
+        .as_ref()
+        .and_then(|kinds| cfamily::uses(&mut walk.b, text, grammar.table.language, kinds, &tree));
     if let Some(forms) = &grammar.typed {
         let read = |tree: &Flat| {
             let read = grammar.table.arguments?;
@@ -244,7 +253,7 @@ fn facts_of(
     name_idle(text, &idle, &mut chunks);
     join_closings(text, &mut chunks, index);
     let package = paths::table_of_lua(&walk.b, language).or(walk.package);
-    let says = Header { language, outcome, roles, package, constraint: None, exports: None };
+    let says = Header { language, outcome, roles, package, constraint: None, exports: announced };
     let (mut interface, body) = walk.b.finish(says, |facts| keys(path, facts));
     if language.linking() != indexd_model::Linking::None {
         paths::add_import_entries(path, &mut interface);
@@ -286,6 +295,11 @@ fn join_closings(text: &str, chunks: &mut Vec<Chunk>, index: &LineIndex) {
 /// Under which keys other files find the definitions: the path, and the names at file level.
 fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
     let mut out = vec![(Key::file(path), DefIdx::NONE)];
+    if cfamily::is_cfamily(facts.interface.language) {
+        // Includes are looked up by the last part of their path.
+        out.push((Key::any("c-file", indexd_model::path::file_name_of(path)), DefIdx::NONE));
+        cfamily::include_keys(facts, &mut out);
+    }
     let is_linked = facts.interface.language.linking() != indexd_model::Linking::None;
     let is_typed = compiled(facts.interface.language).is_some_and(|c| c.typed.is_some());
     let is_ecma = ecma::is_ecma(facts.interface.language);
@@ -315,7 +329,9 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
             let name = indexd_model::names::qualified_name(facts, idx);
             out.push((Key::member(&module, &name), idx));
         }
-        if is_linked && !is_ecma {
+        if cfamily::is_cfamily(facts.interface.language) {
+            cfamily::keys(facts, &module, idx, &mut out);
+        } else if is_linked && !is_ecma {
             // What a script of Kotlin or Scala defines is its own.
             if ![".kts", ".sc"].iter().any(|e| path.ends_with(e)) {
                 out.extend(paths::shared_keys(facts, idx));

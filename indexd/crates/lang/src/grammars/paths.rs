@@ -197,10 +197,7 @@ pub(super) fn give_bases(b: &mut Builder) {
 /// file includes.
 pub(super) fn shared_keys(facts: &Facts, idx: DefIdx) -> Vec<(Key, DefIdx)> {
     let def = facts.def(idx);
-    let is_c = matches!(facts.interface.language, Language::C | Language::Cpp);
-    let is_enumerator = |p: DefIdx| is_c && facts.def(p).kind == DefKind::Enum;
-    let is_inside = def.parent.some().is_some_and(|p| !is_enumerator(p));
-    if is_inside || def.receiver.is_some() || def.flags.has(DefFlags::LOCAL) {
+    if def.parent.some().is_some() || def.receiver.is_some() || def.flags.has(DefFlags::LOCAL) {
         return Vec::new();
     }
     let name = facts.str(def.name);
@@ -210,10 +207,6 @@ pub(super) fn shared_keys(facts: &Facts, idx: DefIdx) -> Vec<(Key, DefIdx)> {
             vec![Key::member(&format!("jvm:{package}"), name)]
         }
         Language::Php => vec![Key::member(&format!("php:{package}"), name)],
-        Language::C | Language::Cpp if def.kind.is_callable() && has_body(def) => {
-            vec![Key::any("c", name), Key::any("c-body", name)]
-        }
-        Language::C | Language::Cpp => vec![Key::any("c", name)],
         Language::Ruby if def.kind.is_type() || def.kind == DefKind::Module => vec![Key::any("ruby", name)],
         Language::Bash if def.kind.is_callable() => vec![Key::any("sh", name)],
         _ => Vec::new(),
@@ -271,11 +264,6 @@ fn import_digest(facts: &Facts, i: &Import) -> u64 {
         text.push_str("|conditional");
     }
     Key::member("import", &text).0
-}
-
-/// Whether a function has a body: behind its head stands more than the end of a statement.
-fn has_body(def: &Def) -> bool {
-    def.span.end > def.head.end + 1
 }
 
 #[cfg(test)]

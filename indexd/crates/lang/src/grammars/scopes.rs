@@ -46,14 +46,12 @@ pub(super) enum Bound {
 
 pub(super) struct Scope<'s> {
     pub(super) names: FxHashMap<&'s str, Bound>,
-    /// Names of the types that local variables of C are declared with, and whether as pointers.
-    types: FxHashMap<&'s str, (usize, bool)>,
     is_function: bool,
 }
 
 impl Scope<'_> {
     fn new(is_function: bool) -> Self {
-        Self { names: FxHashMap::default(), types: FxHashMap::default(), is_function }
+        Self { names: FxHashMap::default(), is_function }
     }
 }
 
@@ -207,38 +205,12 @@ impl<'b, 's> Uses<'b, 's> {
             false => open.last(),
         };
         let scope = scope.copied().unwrap_or(0);
-        if self.table.has_declared_types {
-            patterns.iter().for_each(|p| self.declare_type(node, *p, scope));
-        }
         patterns.into_iter().for_each(|p| self.bind_pattern(p, scope, is_pattern, 0));
-    }
-
-    /// Notes the type of a variable of C that is declared plainly or as a pointer; of two of one name none
-    /// is known.
-    fn declare_type(&mut self, declaration: usize, mut declarator: usize, scope: usize) {
-        let (tree, mut is_pointer) = (self.tree, false);
-        while let Some(inner) = tree.children(declarator).next() {
-            match tree.node(declarator).kind() {
-                "pointer_declarator" => is_pointer = true,
-                "init_declarator" | "reference_declarator" => {}
-                _ => return,
-            }
-            declarator = inner;
-        }
-        let Some(ty) = self.type_name_in(declaration) else { return };
-        let (name, known) = (self.slice(declarator), &mut self.scopes[scope].types);
-        if known.insert(name, (ty, is_pointer)).is_some() {
-            known.remove(name);
-        }
     }
 
     fn bind_pattern(&mut self, pattern: usize, scope: usize, is_pattern: bool, depth: usize) {
         let kind = self.kind(pattern);
         if kind.member.is_some() || kind.method.is_some() || kind.is_chain {
-            return;
-        }
-        let is_first_name = || self.tree.children(pattern).next().is_some_and(|c| self.kind(c).is_name);
-        if kind.is_prototype && is_first_name() {
             return;
         }
         if kind.is_name || kind.is_type {
@@ -466,12 +438,7 @@ impl<'b, 's> Uses<'b, 's> {
         if object.is_none() && !self.tree.is_leaf(name) {
             return self.walk(name, Place { role: place.role, ..inner });
         }
-        let mut base = object.map_or(self.opaque, |o| self.walk(o, inner));
-        if self.table.has_declared_types
-            && let Some(object) = object.filter(|o| self.tree.is_leaf(*o))
-        {
-            base = self.declared_base(object, place).unwrap_or(base);
-        }
+        let base = object.map_or(self.opaque, |o| self.walk(o, inner));
         // `C::$name` of PHP.
         let is_static = self.tree.node(node).kind() == "scoped_property_access_expression";
         let name = self.tree.children(name).next().filter(|_| is_static).unwrap_or(name);

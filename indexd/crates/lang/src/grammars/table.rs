@@ -160,6 +160,8 @@ pub enum Written {
     Call(&'static [&'static str]),
     /// An import of TypeScript or JavaScript.
     Ecma,
+    /// What C++ brings into a scope by `using`, or an alias of a namespace.
+    Using,
     /// Paths behind these words: lists in braces, aliases, `*` for everything.
     Paths(&'static [&'static str]),
     /// A module of its name in a file of its own, where it has no body.
@@ -218,16 +220,12 @@ pub struct Scopes {
     /// What a block may be called with: where that may be another value than around it, a name without a
     /// value may be a member of that one.
     pub rebinds: Rebinds,
-    /// Kinds of declarators that name a function of elsewhere, where a name is their first child.
-    pub prototypes: &'static [&'static str],
     /// Whether a name in a pattern that begins with a capital is a constant.
     pub has_constant_patterns: bool,
     /// Whether variables of functions are not worth edges, though they are definitions.
     pub has_plain_locals: bool,
     /// Kinds in which words, symbols or strings name something.
     pub words: &'static [(&'static str, Words)],
-    /// Whether a member of a variable is looked for in the type that it is declared with.
-    pub has_declared_types: bool,
 }
 
 /// Calls whose blocks may see members of another value.
@@ -267,11 +265,9 @@ impl Scopes {
         through: &[],
         labels: &[],
         rebinds: Rebinds::None,
-        prototypes: &[],
         has_constant_patterns: false,
         has_plain_locals: false,
         words: &[],
-        has_declared_types: false,
     };
 }
 

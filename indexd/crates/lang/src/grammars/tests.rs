@@ -106,7 +106,7 @@ fn tables_name_what_their_grammars_have() {
         if let Some(scopes) = table.scopes {
             let lists =
                 [scopes.functions, scopes.blocks, scopes.hoisted, scopes.names, scopes.types, scopes.bases];
-            let lists = lists.iter().copied().flatten().chain(scopes.no_this).chain(scopes.prototypes);
+            let lists = lists.iter().copied().flatten().chain(scopes.no_this);
             let kinds = lists.chain(scopes.passed).copied();
             missing.extend(kinds.filter(|k| !has_kind(k) && !k.starts_with("jsx_")));
             missing.extend(scopes.binds.iter().map(|b| b.0).filter(|k| !has_kind(k)));

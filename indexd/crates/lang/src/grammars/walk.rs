@@ -9,7 +9,7 @@ pub(super) use names::Found;
 use super::compiled::{Action, Compiled};
 use super::flat::Flat;
 use super::table::{Define, Exported, Head, Name, has_word};
-use super::{ecma, paths};
+use super::{cfamily, ecma, macros, paths};
 use crate::builder::Builder;
 use crate::chunks::{Idle, IdleKind, Piece};
 use indexd_model::limits::{DEFS_PER_FILE_MAX, PARSE_DEPTH_MAX};
@@ -297,7 +297,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         }
         let before = self.text.get(head_start as usize..found.span.start as usize).unwrap_or("");
         let of_class = if is_ecma { self.of_class(rule, &found, before, inside) } else { ecma::OfClass::No };
-        let is_member_of_local = self.grammar.typed.is_some() && self.is_type(inside.owner);
+        let is_member_of_local = self.has_declared_types() && self.is_type(inside.owner);
         // Constants of functions are items there.
         let is_item = self.grammar.table.language == Language::Rust;
         let is_local = is_value(is) && inside.is_running && !is_member_of_local && !is_item || is_outside;
@@ -353,7 +353,10 @@ impl<'s, 'g> Walk<'s, 'g> {
         let has_members = is_typed
             && is == DefKind::Constant
             && (self.body_at(at, rule).is_some() || rule.kind == "enum_variant");
-        (is_code, is_code || is.is_type() || is == DefKind::Module || has_members)
+        (
+            is_code,
+            is_code || is.is_type() || is == DefKind::Module || has_members || self.has_unnamed_type(at),
+        )
     }
 
     /// Visits what a definition holds.
@@ -382,7 +385,8 @@ impl<'s, 'g> Walk<'s, 'g> {
 
     /// Whether names that a definition holds are told apart by it.
     fn has_scope(&self, is: DefKind) -> bool {
-        self.grammar.table.language == Language::Rust && (is == DefKind::Module || is.is_callable())
+        matches!(self.grammar.table.language, Language::Rust | Language::Cpp)
+            && (is == DefKind::Module || is.is_callable())
     }
 
     /// The class that a parameter or an assignment gives a field to.
@@ -510,7 +514,7 @@ impl<'s, 'g> Walk<'s, 'g> {
     fn kind_of(&self, rule: &Define, found: &Found, inside: Inside, is_of_value: bool) -> DefKind {
         let in_type = inside.receiver.is_some() || found.receiver.is_some() || self.is_type(inside.owner);
         // Types within functions have members too.
-        let is_member = in_type && (!inside.in_function || self.grammar.typed.is_some());
+        let is_member = in_type && (!inside.in_function || self.has_declared_types());
         let is = match found.is_function {
             _ if found.is_class => DefKind::Class,
             true => DefKind::Function,
@@ -525,9 +529,32 @@ impl<'s, 'g> Walk<'s, 'g> {
         }
     }
 
+    /// Whether members of a definition are members of a type; a variable of C may have one without a name.
     fn is_type(&self, def: DefIdx) -> bool {
-        let holds_members = |kind: DefKind| kind.is_type() || kind == DefKind::Constant;
-        def.some().is_some_and(|d| holds_members(self.b.defs[d.index()].kind))
+        let is_value = |kind| self.is_cfamily() && matches!(kind, DefKind::Variable | DefKind::Field);
+        def.some().is_some_and(|d| {
+            let kind = self.b.defs[d.index()].kind;
+            kind.is_type() || kind == DefKind::Constant || is_value(kind)
+        })
+    }
+
+    /// Whether types within functions have members.
+    fn has_declared_types(&self) -> bool {
+        self.grammar.typed.is_some() || self.is_cfamily()
+    }
+
+    fn is_cfamily(&self) -> bool {
+        self.grammar.cfamily.is_some()
+    }
+
+    /// Whether a declaration of C holds a type without a name, whose members are those of what it declares.
+    fn has_unnamed_type(&self, at: usize) -> bool {
+        let ty = self.is_cfamily().then(|| self.tree.node(at).child_by_field_name("type")).flatten();
+        ty.is_some_and(|t| {
+            t.child_by_field_name("body").is_some()
+                && t.child_by_field_name("name").is_none()
+                && t.kind() != "enum_specifier"
+        })
     }
 
     /// The definition that a new one belongs to, or the name of its type. A struct in a typedef
@@ -535,6 +562,8 @@ impl<'s, 'g> Walk<'s, 'g> {
     fn owner_of(&mut self, is: DefKind, inside: Inside, receiver: Option<String>) -> (DefIdx, Option<StrId>) {
         let receiver = receiver.map(|r| self.b.string(&r)).or(inside.receiver);
         let owner = match inside.owner.some() {
+            // A directive knows no scopes.
+            _ if is == DefKind::Macro && self.is_cfamily() => DefIdx::NONE,
             Some(o) if is.is_type() && self.b.defs[o.index()].kind == DefKind::Alias => {
                 self.b.defs[o.index()].parent
             }
@@ -563,17 +592,21 @@ impl<'s, 'g> Walk<'s, 'g> {
         // A parameter in the head of a record has no words of its own.
         let is_public = rule.in_head.is_some() && language == Language::CSharp;
         let is_exported = is_public || self.is_exported(name, before, in_type);
-        set(is_exported && !inside.in_function, DefFlags::EXPORTED);
-        set(inside.in_function, DefFlags::LOCAL);
+        let in_function = inside.in_function && !(is == DefKind::Macro && self.is_cfamily());
+        set(is_exported && !in_function, DefFlags::EXPORTED);
+        set(in_function, DefFlags::LOCAL);
         set(has_word(before, &["static"]) && in_type, DefFlags::STATIC);
         set(has_word(before, &["async", "suspend"]), DefFlags::ASYNC);
         set(has_word(before, &["abstract"]), DefFlags::ABSTRACT);
         let is_title =
-            matches!(rule.name, Name::Call(_)) || matches!(rule.name, Name::Macro) && name.contains('.');
+            matches!(rule.name, Name::Call(_)) || matches!(rule.name, Name::Macro) && macros::is_title(name);
         set(is_title || self.is_marked_as_test(name, is, before, rule), DefFlags::TEST);
         set(is_title, DefFlags::TITLE);
         let is_extension = language == Language::Kotlin && before.trim_end().ends_with('.');
         set(is_extension || language == Language::Lua && rule.kind == "field", DefFlags::OF_VALUE);
+        set(self.is_cfamily() && is == DefKind::Enum && cfamily::is_scoped(before), DefFlags::STATIC);
+        set(is == DefKind::Module && cfamily::is_inline(before), DefFlags::EMBEDDED);
+        set(self.is_cfamily() && is.is_callable() && cfamily::is_virtual(before), DefFlags::ABSTRACT);
         set(language == Language::Scala && is.is_type() && has_word(before, &["object"]), DefFlags::STATIC);
         flags
     }
@@ -581,7 +614,7 @@ impl<'s, 'g> Walk<'s, 'g> {
     /// Whether the words before a definition, or its name in a file of tests, say that it is a test.
     fn is_marked_as_test(&self, name: &str, is: DefKind, before: &str, rule: &Define) -> bool {
         let is_named = self.is_test_file && is.is_callable() && name.starts_with("test");
-        let is_macro = matches!(rule.name, Name::Macro) && before.contains("TEST");
+        let is_macro = matches!(rule.name, Name::Macro) && macros::is_test(before);
         is_named || is_macro || self.grammar.table.test_marks.iter().any(|m| before.contains(m))
     }
 

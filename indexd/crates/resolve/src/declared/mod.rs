@@ -336,9 +336,12 @@ impl<'a, L: Language> Linker<'a, L> {
         // What is in the brackets of a head may name what is in the body.
         let is_head = |d: &DefIdx| {
             let it = facts.def(*d);
-            it.kind.is_type()
-                && it.head.holds(place.at)
-                && (it.params.is_empty() || place.at < it.name_span.end)
+            let is_before_name =
+                it.receiver.is_some() && it.kind.is_callable() && place.at < it.name_span.start;
+            is_before_name
+                || it.kind.is_type()
+                    && it.head.holds(place.at)
+                    && (it.params.is_empty() || place.at < it.name_span.end)
         };
         match innermost.some().filter(is_head) {
             Some(def) => facts.def(def).parent,

@@ -8,7 +8,6 @@ use crate::typed::{DefAt, File, Ty, Type};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{DefKind, DefRef, Key, Links, Role, Rule, UnresolvedReason};
 use smallvec::SmallVec;
-use std::rc::Rc;
 
 /// What a name means at a place.
 pub(super) fn find<'a>(l: &mut Linker<'a, Java>, place: Place, name: &'a str, space: Space) -> Found {

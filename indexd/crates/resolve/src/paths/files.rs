@@ -1,10 +1,10 @@
-//! Files that bring in all names of another: includes of C and C++, `require_relative`, sourced scripts,
+//! Files that bring in all names of another: `require_relative`, sourced scripts,
 //! and modules of Lua.
 
-use super::{EQUALS_MAX, Found, Linker, Target, has_body, is_enumerator};
+use super::{EQUALS_MAX, Found, Linker, Target};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::path::{ancestors, dir_of, join, normalized};
-use indexd_model::{DefFlags, DefIdx, DefRef, Facts, FactsView, FileDoc, Key, Language, Role, Rule};
+use indexd_model::{DefIdx, DefRef, Facts, FactsView, FileDoc, Key, Language, Role, Rule};
 use rustc_hash::FxHashMap;
 
 /// Files that one includes, over all steps.
@@ -20,9 +20,7 @@ impl Linker<'_> {
         })
     }
 
-    /// A path from the folder of the importing file is proven; for includes of C, one from a folder
-    /// around it, or from `include` or `src` there, is likely, since the compiler's search path is not
-    /// known.
+    /// A path from the folder of the importing file is proven.
     fn path_of_import(&self, from: FileDoc, is_local: bool, path: &str) -> Option<(FileDoc, Rule)> {
         let own = self.recorder.path(from);
         if is_local {
@@ -36,16 +34,7 @@ impl Linker<'_> {
                 return Some((file, Rule::Import));
             }
         }
-        if !matches!(self.language(), Language::C | Language::Cpp) || !is_local && !path.contains('/') {
-            return None;
-        }
-        let mut dirs = ancestors(dir_of(&own));
-        let found = dirs.find_map(|dir| {
-            ["", "include", "src"]
-                .iter()
-                .find_map(|s| self.recorder.file(&normalized(&join(&join(dir, s), path))?))
-        });
-        found.map(|file| (file, Rule::Inferred))
+        None
     }
 
     /// The files whose names become visible by the imports of a file.
@@ -81,8 +70,7 @@ impl Linker<'_> {
     pub(super) fn in_included(&self, name: &str, role: Role) -> Found {
         let (group, is_plain) = match self.language() {
             Language::Ruby => ("ruby", name.starts_with(char::is_uppercase)),
-            Language::Bash => ("sh", true),
-            _ => ("c", true),
+            _ => ("sh", true),
         };
         if !is_plain {
             return Found::nothing();
@@ -103,7 +91,6 @@ impl Linker<'_> {
         }
         match all[..] {
             [] => Found::nothing(),
-            [one] => self.body_of(one, name, by),
             _ if all.len() > EQUALS_MAX => Found::new(Target::Value, Rule::Scope),
             _ => Found::new(Target::Defs(all), by),
         }
@@ -115,44 +102,9 @@ impl Linker<'_> {
         let facts = Facts::outside(&interface);
         let is_it = |d: &DefIdx| {
             let def = facts.def(*d);
-            let is_here = def.parent == DefIdx::NONE || is_enumerator(&facts, *d);
-            is_here && def.receiver.is_none()
+            def.parent == DefIdx::NONE && def.receiver.is_none()
         };
         self.named(file, name).into_iter().filter(is_it).collect()
-    }
-
-    /// The one function with a body that a declaration in a header stands for: in a file that includes
-    /// the header itself. Else the declaration.
-    pub(super) fn body_of(&self, declared: DefRef, name: &str, rule: Rule) -> Found {
-        let alone = Found::new(Target::Defs(vec![declared]), rule);
-        let interface = self.interface(declared.file);
-        let def = Facts::outside(&interface).def(declared.def);
-        let is_c = matches!(self.language(), Language::C | Language::Cpp);
-        if !is_c || !def.kind.is_callable() || has_body(def) {
-            return alone;
-        }
-        let files = self.recorder.find(Key::any("c-body", name));
-        if files.len() > EQUALS_MAX {
-            return alone;
-        }
-        let mut bodies = Vec::new();
-        for &file in files.iter() {
-            if !self.includes_of(file).iter().any(|i| i.0 == declared.file) {
-                continue;
-            }
-            let interface = self.interface(file);
-            let facts = Facts::outside(&interface);
-            let is_body = |d: &DefIdx| {
-                let def = facts.def(*d);
-                has_body(def) && def.kind.is_callable() && def.flags.has(DefFlags::EXPORTED)
-            };
-            bodies
-                .extend(self.visible(file, name).into_iter().filter(is_body).map(|def| DefRef { file, def }));
-        }
-        match bodies[..] {
-            [body] => Found::new(Target::Defs(vec![body]), rule).through(Rule::Reexport),
-            _ => alone,
-        }
     }
 
     /// `require "a.b"`: `a/b.lua` or `a/b/init.lua` in a folder around the file, in `lua` or `src` there.

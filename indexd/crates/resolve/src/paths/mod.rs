@@ -1,5 +1,5 @@
-//! The linker for languages that are followed within files and through imports: Kotlin, Scala,
-//! C, C++, PHP, Ruby, Lua and shell scripts.
+//! The linker for languages that are followed within files and through imports: Kotlin, Scala, PHP,
+//! Ruby, Lua and shell scripts.
 //!
 //! A name that no scope binds is looked for in the definitions around it, in its file, and in what
 //! the file imports; [`packages`] and [`files`] say what an import names. A member is resolved
@@ -157,7 +157,7 @@ impl Linker<'_> {
         let is_this = match self.language() {
             Language::Php => matches!(name, "$this" | "self" | "static"),
             Language::Ruby => name == "self",
-            Language::Lua | Language::C | Language::Bash => false,
+            Language::Lua | Language::Bash => false,
             _ => name == "this" || name.starts_with("this@"),
         };
         if !is_this {
@@ -201,10 +201,6 @@ impl Linker<'_> {
                 return Some(found);
             }
             let (owner, has_members) = (self.owner_of(def), self.has_bare_members());
-            // The type of a method that stands outside it may be in another file.
-            if has_members && it.receiver.is_some() && owner.is_none() && self.language() == Language::Cpp {
-                return (role == Role::Call).then(|| Found::new(Target::Value, Rule::Scope));
-            }
             return owner
                 .filter(|_| has_members && it.receiver.is_some())
                 .and_then(|o| self.bare_member(o, name, role));
@@ -217,8 +213,7 @@ impl Linker<'_> {
 
     /// Whether members of the type around are named without a receiver.
     fn has_bare_members(&self) -> bool {
-        use Language::{Cpp, Kotlin, Ruby, Scala};
-        matches!(self.language(), Kotlin | Scala | Cpp | Ruby)
+        matches!(self.language(), Language::Kotlin | Language::Scala | Language::Ruby)
     }
 
     fn bare_member(&self, ty: DefIdx, name: &str, role: Role) -> Option<Found> {
@@ -260,8 +255,7 @@ impl Linker<'_> {
         let facts = Facts::outside(&interface);
         let is_it = |d: &DefIdx| {
             let def = facts.def(*d);
-            let is_here = def.parent == place.def || is_enumerator(&facts, *d);
-            is_here && def.receiver.is_none() && is_named_alone(def, role)
+            def.parent == place.def && def.receiver.is_none() && is_named_alone(def, role)
         };
         let all: Vec<DefIdx> = self.named(place.file, name).into_iter().filter(is_it).collect();
         let rule = if place.file == self.file { Rule::Scope } else { Rule::Import };
@@ -294,7 +288,7 @@ impl Linker<'_> {
         match self.language() {
             Language::Kotlin | Language::Scala => self.in_packages("jvm", ".", name, role),
             Language::Php => self.in_packages("php", "\\", name, role),
-            Language::C | Language::Cpp | Language::Ruby | Language::Bash => self.in_included(name, role),
+            Language::Ruby | Language::Bash => self.in_included(name, role),
             _ => Found::nothing(),
         }
     }
@@ -303,8 +297,6 @@ impl Linker<'_> {
     fn best(&self, file: FileDoc, mut all: Vec<DefIdx>, role: Role, rule: Rule) -> Option<Found> {
         let interface = self.interface(file);
         let facts = Facts::outside(&interface);
-        // What bears the name of a type means the type; its constructors are added where it is made.
-        all.retain(|d| !bears_name_of_type(&facts, *d));
         let rank = |d: DefIdx| {
             let kind = facts.def(d).kind;
             match role {
@@ -330,10 +322,7 @@ impl Linker<'_> {
         let first = all.iter().map(|d| rank(*d)).min()?;
         all.retain(|d| rank(*d) == first);
         // The two halves of a type, and a declaration beside its definition, are one thing.
-        if self.language() == Language::C {
-            let body = all.iter().copied().find(|d| has_body(facts.def(*d)));
-            all = vec![body.unwrap_or(all[0])];
-        } else if facts.def(all[0]).kind.is_type() {
+        if facts.def(all[0]).kind.is_type() {
             // Of an object and the class of its name, the object is meant as a value.
             let is_static = |d: &DefIdx| facts.def(*d).flags.has(DefFlags::STATIC);
             let is_type = matches!(role, Role::Type | Role::Base | Role::Call);
@@ -374,7 +363,6 @@ impl Linker<'_> {
             return Vec::new();
         }
         let name = match self.language() {
-            Language::Cpp => facts.def_name(ty.def),
             Language::Php => "__construct",
             Language::Kotlin => "constructor",
             _ => return Vec::new(),
@@ -384,7 +372,7 @@ impl Linker<'_> {
         // Of several none is known to be meant: arguments are not compared. A declaration and what defines
         // it behind are one.
         let n_declared = all.iter().filter(|d| facts.def(**d).parent == ty.def).count();
-        let one = all.iter().find(|d| has_body(facts.def(**d))).or(all.first()).copied();
+        let one = all.first().copied();
         all = one.filter(|_| n_declared == 1 || all.len() == 1).into_iter().collect();
         all.into_iter().map(|def| DefRef { file: ty.file, def }).collect()
     }
@@ -484,33 +472,9 @@ impl Linker<'_> {
     }
 }
 
-/// Whether a definition is a constructor that is named as its type is.
-fn bears_name_of_type(facts: &Facts, def: DefIdx) -> bool {
-    if !matches!(facts.interface.language, Language::Java | Language::Cpp) {
-        return false;
-    }
-    let it = facts.def(def);
-    let receiver = it.receiver.map(|r| facts.str(r)).and_then(|r| r.rsplit('.').next());
-    let around = it.parent.some().filter(|p| facts.def(*p).kind.is_type()).map(|p| facts.def_name(p));
-    it.kind.is_callable() && receiver.or(around) == Some(facts.str(it.name))
-}
-
 /// Whether a name without a value leads to a definition; an import names it whatever it is.
 fn is_named_alone(def: &Def, role: Role) -> bool {
     !def.flags.has(DefFlags::OF_VALUE) || role == Role::Import
-}
-
-/// Whether a definition is a constant of an enumeration of C, which is seen outside of it.
-fn is_enumerator(facts: &Facts, def: DefIdx) -> bool {
-    let def = facts.def(def);
-    let is_c = matches!(facts.interface.language, Language::C | Language::Cpp);
-    let is_constant = is_c && def.kind == DefKind::Constant;
-    is_constant && def.parent.some().is_some_and(|p| facts.def(p).kind == DefKind::Enum)
-}
-
-/// Whether a definition has a body: behind its head stands more than the end of a statement.
-fn has_body(def: &Def) -> bool {
-    def.span.end > def.head.end + 1
 }
 
 /// What an import leads to. It is not a package where its name is used as a type or called.

@@ -1,7 +1,7 @@
 //! Names where the grammar sees a word, a symbol or a string: `trap f EXIT`, `before_action :auth`,
 //! `[$this, 'm']`, `"$x"`; and fields that an initialiser or a pattern names.
 
-use super::{Bound, Place, Uses};
+use super::{Place, Uses};
 use indexd_model::{BindingId, ExprId, Node as Shape, Role};
 
 /// Commands of shells that run the command behind them, options aside.
@@ -55,8 +55,6 @@ pub enum Words {
     Php,
     /// `$name` in strings of Kotlin.
     Template,
-    /// Fields named by initialisers of C and C++.
-    Fields,
 }
 
 impl<'b, 's> Uses<'b, 's> {
@@ -67,10 +65,6 @@ impl<'b, 's> Uses<'b, 's> {
             Words::Ruby => self.symbols(node),
             Words::Php => self.callable(node),
             Words::Template => self.template(node, place),
-            Words::Fields if self.kind_name(node) == "field_expression" => {
-                self.field_of_variable(node, place)
-            }
-            Words::Fields => self.fields(node),
         }
     }
 
@@ -287,82 +281,6 @@ impl<'b, 's> Uses<'b, 's> {
                 self.named(&rest[..len], at, Role::Read, place);
             }
         }
-    }
-
-    // ---- fields
-
-    fn fields(&mut self, node: usize) {
-        let tree = self.tree;
-        let kind = self.kind_name(node);
-        let first = tree.children(node).next();
-        let designator =
-            first.filter(|d| kind == "initializer_pair" && self.kind_name(*d) == "field_designator");
-        let Some(name) = designator.and_then(|d| tree.children(d).next()) else { return };
-        let base = match self.initialised(node) {
-            Some(of) => self.base(self.slice(of), self.start(of)),
-            None => self.opaque,
-        };
-        self.member_of(base, self.slice(name), self.start(name), Role::Key);
-    }
-
-    /// `v.field` and `v->field` of C, where the type of the variable is known.
-    fn field_of_variable(&mut self, node: usize, place: Place) {
-        let mut parts = self.tree.children(node);
-        let (Some(object), Some(field)) = (parts.next(), parts.next()) else { return };
-        if self.tree.is_leaf(object)
-            && let Some(base) = self.declared_base(object, place)
-        {
-            self.member_of(base, self.slice(field), self.start(field), place.role);
-        }
-    }
-
-    /// The name of the type that a list of initialisers of C around a node makes.
-    fn initialised(&self, pair: usize) -> Option<usize> {
-        let list = self.tree.parent(pair)?;
-        let mut of = self.tree.parent(list)?;
-        let in_array = self.kind_name(of) == "initializer_list";
-        if in_array {
-            of = self.tree.parent(of)?;
-        }
-        if self.kind_name(of) == "init_declarator" {
-            let is_array =
-                self.tree.children(of).next().is_some_and(|d| self.kind_name(d) == "array_declarator");
-            of = self.tree.parent(of).filter(|_| is_array == in_array)?;
-        } else if self.kind_name(of) == "compound_literal_expression" {
-            of = self.tree.children(of).next()?;
-        } else {
-            return None;
-        }
-        self.type_name_in(of)
-    }
-
-    /// The name of the type in a declaration of C: `struct s` or a name.
-    pub(super) fn type_name_in(&self, declaration: usize) -> Option<usize> {
-        let ty = self.tree.children(declaration).find(|c| {
-            matches!(
-                self.kind_name(*c),
-                "struct_specifier" | "union_specifier" | "class_specifier" | "type_identifier"
-            )
-        })?;
-        if self.kind_name(ty) == "type_identifier" {
-            return Some(ty);
-        }
-        let mut inner = self.tree.children(ty);
-        inner.next().filter(|n| self.kind_name(*n) == "type_identifier")
-    }
-
-    /// The type that a local variable is declared with, where a member of it is read as one of that type.
-    pub(super) fn declared_base(&mut self, object: usize, place: Place) -> Option<ExprId> {
-        let name = self.slice(object);
-        let mut scopes = place.scopes.iter().rev().map(|s| &self.scopes[*s]);
-        let scope = scopes.find(|s| s.names.contains_key(name))?;
-        let (ty, is_pointer) =
-            scope.types.get(name).copied().filter(|_| scope.names[name] == Bound::Local)?;
-        let behind = self.text.get(self.tree.node(object).end_byte()..).unwrap_or("").trim_start();
-        if behind.starts_with("->") != is_pointer {
-            return None;
-        }
-        Some(self.base(self.slice(ty), self.start(ty)))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::names::{first_string, is_name};
 use super::{NAME_BYTES_MAX, Walk};
 use crate::grammars::table::Written;
-use crate::grammars::{ecma, paths};
+use crate::grammars::{cfamily, ecma, paths};
 use indexd_model::StrId;
 use indexd_model::facts::{Import, ImportKind};
 use tree_sitter::Node;
@@ -14,6 +14,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         let Some(module) = self.grammar.import_of(node) else { return false };
         match module {
             Written::Ecma => return ecma::import(self, node),
+            Written::Using => cfamily::scoped_import(self, node),
             Written::Quoted => {
                 let Some(string) = first_string(node, 4) else { return false };
                 let text = self.slice(string);

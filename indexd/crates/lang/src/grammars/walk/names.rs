@@ -70,12 +70,12 @@ impl<'s, 'g> Walk<'s, 'g> {
         let mut is_through = false;
         for step in path {
             at = if *step == rule.each { step_to_nth(at, step, n)? } else { step_to(at, step)? };
-            is_through |= kinds.contains(&at.kind());
+            is_through |= kinds.contains(&at.kind()) && !leads_to_function(at);
         }
         let Some(last) = path.last() else { return Some((at, false)) };
         while let Some(next) = repeat_of(at, last) {
             at = next;
-            is_through |= kinds.contains(&at.kind());
+            is_through |= kinds.contains(&at.kind()) && !leads_to_function(at);
         }
         Some((at, is_through))
     }
@@ -181,7 +181,7 @@ fn qualified(text: &str, span: Span) -> Option<Found> {
         text.rfind([':', '.']).map(|i| i + 1)
     };
     let (owner, name) = text.split_at(cut.unwrap_or(0));
-    let owner = owner.trim_end_matches([':', '.']).replace("::", ".");
+    let owner = without_arguments(owner.trim_end_matches([':', '.'])).replace("::", ".");
     let receiver = (!owner.is_empty() && is_title(&owner)).then_some(owner);
     if !is_title(name) {
         return None;
@@ -189,6 +189,18 @@ fn qualified(text: &str, span: Span) -> Option<Found> {
     let start = span.start + offset + cut.unwrap_or(0) as u32;
     let span = Span { start, end: start + name.len() as u32 };
     Some(Found { receiver, span, ..Found::named(name) })
+}
+
+/// The names of a path of C++ without the arguments of templates.
+fn without_arguments(path: &str) -> String {
+    let mut depth = 0;
+    let mut is_outside = |c: char| {
+        depth -= i32::from(c == '>');
+        let out = depth <= 0 && c != '>';
+        depth += i32::from(c == '<');
+        out && c != '<'
+    };
+    path.chars().filter(|c| is_outside(*c)).collect()
 }
 
 fn is_title(name: &str) -> bool {
@@ -212,6 +224,13 @@ pub(super) fn base_name(text: &str) -> &str {
     text.rsplit([':', '.', '&']).next().unwrap_or(text)
 }
 
+/// Whether a declarator of C declares what leads to a function: `(*f)(int)`.
+fn leads_to_function(declarator: Node) -> bool {
+    let inner = declarator.child_by_field_name("declarator");
+    let inner = inner.filter(|i| i.kind() == "parenthesized_declarator").and_then(|i| i.named_child(0));
+    inner.is_some_and(|i| i.kind() == "pointer_declarator")
+}
+
 fn step_to<'t>(node: Node<'t>, step: &str) -> Option<Node<'t>> {
     node.child_by_field_name(step).or_else(|| child_of_kind(node, step))
 }
@@ -230,6 +249,8 @@ fn step_to_nth<'t>(node: Node<'t>, step: &str, n: usize) -> Option<Node<'t>> {
 fn repeat_of<'t>(node: Node<'t>, step: &str) -> Option<Node<'t>> {
     match node.kind() {
         "parenthesized_declarator" | "reference_declarator" => node.named_child(0),
+        // A specialisation has the name of its template.
+        "template_type" | "template_function" => node.child_by_field_name("name"),
         _ if step == "declarator" => node.child_by_field_name(step),
         _ => None,
     }

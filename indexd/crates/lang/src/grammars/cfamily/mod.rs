@@ -1,0 +1,273 @@
+//! The second pass over a file of C or C++: uses of names, with the types and values that tell what they are.
+//!
+//! Definitions come from the table of the language; this pass fills in their types, values, parameters, results
+//! and bases. References are what they lead to; pointers and arrays are a [`Shape::ArrayType`]. Shapes that are the
+//! same for every language are documented at [`Shape`]; the others: a name behind `::` is an attribute of a [`Shape::Word`] `::` of its
+//! scope, `a->b` one of a [`Shape::Star`], `new T(x)` calls a [`Shape::Word`] `new`, a type of the language is a
+//! [`Shape::Literal`], a type without a name is a [`Shape::StructType`], and an operator of a value is a call of an
+//! attribute `operator+` at the place of the sign.
+
+mod declare;
+mod kinds;
+mod rewrite;
+mod using;
+mod visit;
+
+pub(super) use kinds::Kinds;
+pub(super) use rewrite::for_parser;
+pub(super) use using::{include_keys, keys, scoped_import};
+
+use super::flat::Flat;
+use super::missed;
+use super::table::has_word;
+use crate::builder::Builder;
+use indexd_model::facts::LiteralKind;
+use indexd_model::{
+    BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, Language, Node as Shape, Role, Source, StrId,
+};
+use kinds::Fields;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Whether a language is C or C++.
+pub(super) fn is_cfamily(language: Language) -> bool {
+    matches!(language, Language::C | Language::Cpp)
+}
+
+/// Whether enumerators are named behind their enumeration, by the words before its name.
+pub(super) fn is_scoped(before: &str) -> bool {
+    has_word(before, &["class", "struct"])
+}
+
+/// Whether what a namespace holds is seen around it as well.
+pub(super) fn is_inline(before: &str) -> bool {
+    has_word(before, &["inline"])
+}
+
+/// Whether a method may be another one's in a class that derives from its own.
+pub(super) fn is_virtual(before: &str) -> bool {
+    has_word(before, &["virtual"])
+}
+
+/// Adds the uses of names in the tree of `text`, whose definitions are in `b`, and all that tells types. Gives the
+/// names of types that are only announced.
+pub(super) fn uses<'s>(
+    b: &mut Builder<'s>,
+    text: &'s str,
+    language: Language,
+    kinds: &Kinds,
+    tree: &Flat,
+) -> Option<Vec<StrId>> {
+    let by_name = b.defs.iter().enumerate().map(|(i, d)| (d.name_span.start, DefIdx(i as u32))).collect();
+    let opaque = b.node(Shape::Opaque, 0);
+    let plain = b.node(Shape::Literal { kind: LiteralKind::Int }, 0);
+    let text_type = b.node(Shape::Literal { kind: LiteralKind::String }, 0);
+    let told = missed::is_damaged(tree).then(FxHashSet::default);
+    let mut it = Visitor {
+        b,
+        text,
+        tree,
+        kinds,
+        f: kinds.fields,
+        by_name,
+        told,
+        opaque,
+        plain,
+        text_type,
+        is_cpp: language == Language::Cpp,
+        scopes: vec![FxHashMap::default()],
+        type_params: Vec::new(),
+        forwards: Vec::new(),
+        class: DefIdx::NONE,
+        function: Function::none(),
+        holder: DefIdx::NONE,
+        depth: 0,
+    };
+    it.inside(0);
+    it.macros_before_declarations();
+    if let Some(told) = it.told.take() {
+        let is_name = |kind: &str| kind.ends_with("identifier");
+        let forwards = std::mem::take(&mut it.forwards);
+        missed::add(b, text, &is_name, tree, told);
+        return Some(forwards).filter(|f| !f.is_empty());
+    }
+    Some(it.forwards).filter(|f| !f.is_empty())
+}
+
+/// The function that is being read.
+#[derive(Clone)]
+struct Function {
+    def: DefIdx,
+    /// What `this` is: the class around, or as the head says.
+    this: Option<Source>,
+    receiver: BindingId,
+    /// What is returned, where the head does not say the type.
+    returns: Option<Vec<ExprId>>,
+}
+
+impl Function {
+    fn none() -> Self {
+        Self { def: DefIdx::NONE, this: None, receiver: BindingId::NONE, returns: None }
+    }
+}
+
+struct Visitor<'b, 's> {
+    b: &'b mut Builder<'s>,
+    text: &'s str,
+    tree: &'b Flat<'b>,
+    kinds: &'b Kinds,
+    f: Fields,
+    by_name: FxHashMap<u32, DefIdx>,
+    /// Where names stand that need no fact, while the tree is damaged.
+    told: Option<FxHashSet<u32>>,
+    opaque: ExprId,
+    /// A value or type of the language.
+    plain: ExprId,
+    /// `char *`.
+    text_type: ExprId,
+    is_cpp: bool,
+    scopes: Vec<FxHashMap<&'s str, BindingId>>,
+    /// Parameters of the template whose declaration comes next.
+    type_params: Vec<BindingId>,
+    /// Types that are only announced.
+    forwards: Vec<StrId>,
+    class: DefIdx,
+    function: Function,
+    /// The definition that a type without a name belongs to.
+    holder: DefIdx,
+    depth: usize,
+}
+
+impl<'s> Visitor<'_, 's> {
+    fn slice(&self, node: usize) -> &'s str {
+        self.text.get(self.tree.node(node).byte_range()).unwrap_or("")
+    }
+
+    fn start(&self, node: usize) -> u32 {
+        self.tree.node(node).start_byte() as u32
+    }
+
+    fn field(&self, node: usize, field: u16) -> Option<usize> {
+        self.tree.in_field(node, field)
+    }
+
+    fn children(&self, node: usize) -> Vec<usize> {
+        self.tree.children(node).collect()
+    }
+
+    fn def_at(&self, node: usize) -> Option<DefIdx> {
+        self.by_name.get(&self.start(node)).copied()
+    }
+
+    fn node(&mut self, shape: Shape, at: u32) -> ExprId {
+        self.b.node(shape, at)
+    }
+
+    fn word(&mut self, word: &'s str, value: ExprId, at: u32) -> ExprId {
+        let word = self.b.str(word);
+        self.node(Shape::Word { word, value }, at)
+    }
+
+    fn literal(&mut self, kind: LiteralKind, at: u32) -> ExprId {
+        self.node(Shape::Literal { kind }, at)
+    }
+
+    /// Notes that the names in a node need no facts, unless it is damaged.
+    fn tell_all(&mut self, node: usize) {
+        if !self.tree.node(node).has_error()
+            && let Some(told) = &mut self.told
+        {
+            told.extend(self.tree.within(node).map(|n| self.tree.node(n).start_byte() as u32));
+        }
+    }
+
+    /// Runs `f` in a scope of its own.
+    fn scoped<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
+        self.scopes.push(FxHashMap::default());
+        let out = f(self);
+        self.scopes.pop();
+        out
+    }
+
+    fn find(&self, name: &str) -> Option<BindingId> {
+        self.scopes.iter().rev().find_map(|s| s.get(name).copied())
+    }
+
+    fn bind(&mut self, name: usize, kind: BindingKind, source: Option<Source>) -> BindingId {
+        let (text, at) = (self.slice(name), self.start(name));
+        let name = self.b.str(text);
+        let binding = self.b.bind(name, at, self.function.def, kind);
+        source.into_iter().for_each(|s| self.b.source(binding, s));
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(text, binding);
+        }
+        binding
+    }
+
+    /// A use of a name that no scope of a function binds.
+    fn free(&mut self, text: &'s str, at: u32, role: Role) -> ExprId {
+        let name = self.b.str(text);
+        self.b.expr(Shape::Name { name, binding: BindingId::NONE }, at, role)
+    }
+
+    /// A use of a name.
+    fn name(&mut self, node: usize, role: Role) -> ExprId {
+        let (text, at) = (self.slice(node), self.start(node));
+        if self.by_name.contains_key(&at) || text.is_empty() {
+            return self.opaque;
+        }
+        match self.find(text) {
+            Some(binding) => {
+                let name = self.b.str(text);
+                self.b.expr(Shape::Name { name, binding }, at, Role::None)
+            }
+            None => self.free(text, at, role),
+        }
+    }
+
+    /// The value that the method around runs on.
+    fn this(&mut self, at: u32) -> ExprId {
+        let Some(source) = self.function.this else { return self.opaque };
+        let name = self.b.str("this");
+        if self.function.receiver == BindingId::NONE {
+            let binding = self.b.bind(name, at, self.function.def, BindingKind::Receiver);
+            self.b.source(binding, source);
+            self.function.receiver = binding;
+        }
+        let binding = self.function.receiver;
+        self.node(Shape::Name { name, binding }, at)
+    }
+
+    /// Runs `f` inside the code of a function.
+    fn in_function(&mut self, def: DefIdx, this: Option<Source>, f: impl FnOnce(&mut Self)) -> Function {
+        let inner = Function { def, this, receiver: BindingId::NONE, returns: None };
+        let outer = std::mem::replace(&mut self.function, inner);
+        self.scoped(f);
+        std::mem::replace(&mut self.function, outer)
+    }
+
+    /// What `this` is in a member of the class around.
+    fn this_of_class(&self, def: DefIdx) -> Option<Source> {
+        let class = self.class.some()?;
+        let is_static = def.some().is_some_and(|d| self.b.defs[d.index()].flags.has(DefFlags::STATIC));
+        (!is_static).then_some(Source::Def(class))
+    }
+
+    /// The macros that the parser did not see are uses like others.
+    fn macros_before_declarations(&mut self) {
+        for range in rewrite::blanked(self.text) {
+            let text = &self.text[range.clone()];
+            let start = text.as_ptr() as usize;
+            let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+            let names = words.filter(|w| w.starts_with(|c: char| c.is_alphabetic() || c == '_'));
+            for (i, name) in names.enumerate() {
+                let at = range.start + (name.as_ptr() as usize - start);
+                let role = if i == 0 && text.ends_with(')') { Role::Call } else { Role::Read };
+                self.free(name, at as u32, role);
+            }
+        }
+    }
+
+    fn is_callable(&self, def: DefIdx) -> bool {
+        matches!(self.b.defs[def.index()].kind, DefKind::Function | DefKind::Method)
+    }
+}

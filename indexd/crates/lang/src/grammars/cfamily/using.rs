@@ -1,0 +1,111 @@
+//! What C and C++ bring into a scope by `using` and aliases of namespaces, and under which keys other files find
+//! definitions.
+
+use crate::grammars::walk::Walk;
+use indexd_model::facts::ImportKind;
+use indexd_model::path::file_name_of;
+use indexd_model::{DefFlags, DefIdx, DefKind, Facts, Key, Node as Shape};
+use tree_sitter::Node;
+
+/// Adds what a declaration brings into its scope: `using a::b`, `using namespace a` or `namespace x = a`. Its
+/// module is a name with dots; a namespace of which all is brought has the name `*`.
+pub(in crate::grammars) fn scoped_import(walk: &mut Walk, node: Node) {
+    let mut cursor = node.walk();
+    let parts: Vec<Node> = node.named_children(&mut cursor).collect();
+    let Some(target) = parts.last().copied() else { return };
+    let text = walk.slice(target);
+    let path = text.trim_start_matches("::").replace("::", ".").replace(char::is_whitespace, "");
+    let last = path.rsplit('.').next().unwrap_or("").to_owned();
+    let at = target.end_byte() as u32 - last.len() as u32;
+    let module = walk.b.string(&path);
+    let has = |word: &str| walk.slice(node).split_whitespace().take(2).any(|w| w == word);
+    if node.kind() == "namespace_alias_definition" {
+        let alias = node.child_by_field_name("name").map(|n| walk.slice(n));
+        let alias = alias.map(|a| walk.b.str(a));
+        walk.add_import(node, module, None, alias, ImportKind::Module, at, 0);
+    } else if has("namespace") {
+        let star = walk.b.str("*");
+        walk.add_import(node, module, Some(star), None, ImportKind::All, at, 0);
+    } else {
+        let name = walk.b.string(&last);
+        walk.add_import(node, module, Some(name), Some(name), ImportKind::Name, at, 0);
+    }
+}
+
+/// Under which keys other files find a definition: by its name where it stands in namespaces alone, by the
+/// name of its type and its own where it is the body of a member, and a class by its bases.
+pub(in crate::grammars) fn keys(facts: &Facts, module: &str, idx: DefIdx, out: &mut Vec<(Key, DefIdx)>) {
+    let def = facts.def(idx);
+    let name = facts.str(def.name);
+    if def.flags.has(DefFlags::LOCAL) {
+        return;
+    }
+    let has_body = def.kind.is_callable() && def.span.end > def.head.end + 1;
+    if has_body && (def.receiver.is_some() || is_in_namespace(facts, def.parent)) {
+        out.push((Key::any("c-body", name), idx));
+    }
+    let around = enumeration(facts, def.parent).map(|e| facts.def(e).parent);
+    let is_seen = is_in_namespace(facts, def.parent) || around.is_some_and(|p| is_in_namespace(facts, p));
+    if def.receiver.is_none() && is_seen {
+        out.push((Key::any("c", name), idx));
+    }
+    if def.receiver.is_some() && def.kind.is_type() {
+        out.push((Key::any("c-nested", name), idx));
+    }
+    // In C, what a struct holds is not hidden by it.
+    let is_inner = around.is_some_and(|p| !is_in_namespace(facts, p)) || def.kind.is_type();
+    if is_inner && !is_seen {
+        out.push((Key::any("c-inner", name), idx));
+    }
+    if def.kind == DefKind::Module {
+        name.split('.').for_each(|part| out.push((Key::any("c-namespace", part), idx)));
+    }
+    // An enumerator is a member of the class around as well.
+    if let Some(class) = around.and_then(|c| c.some()) {
+        let name = format!("{}.{name}", indexd_model::names::qualified_name(facts, class));
+        out.push((Key::member(module, &name), idx));
+    }
+    for base in &def.bases {
+        out.extend(name_of(facts, *base).map(|name| (Key::any("base:cpp", name), idx)));
+    }
+}
+
+/// Under which keys others find a file by what it includes, and by the names that it brings into a scope.
+pub(in crate::grammars) fn include_keys(facts: &Facts, out: &mut Vec<(Key, DefIdx)>) {
+    for import in &facts.interface.imports {
+        match (import.kind, import.name, import.alias) {
+            (ImportKind::All, None, _) => {
+                let name = file_name_of(facts.str(import.module));
+                out.push((Key::any("c-includes", name), DefIdx::NONE));
+            }
+            (_, _, Some(alias)) => out.push((Key::any("c-using", facts.str(alias)), DefIdx::NONE)),
+            _ => {}
+        }
+    }
+}
+
+/// The enumeration whose enumerators are seen around it, where `parent` is one.
+fn enumeration(facts: &Facts, parent: DefIdx) -> Option<DefIdx> {
+    let it = facts.def(parent.some()?);
+    let is_one = match it.kind {
+        DefKind::Enum => !it.flags.has(DefFlags::STATIC),
+        DefKind::Alias => true,
+        _ => false,
+    };
+    is_one.then_some(parent)
+}
+
+fn is_in_namespace(facts: &Facts, parent: DefIdx) -> bool {
+    parent.some().is_none_or(|p| {
+        let it = facts.def(p);
+        it.kind == DefKind::Module && is_in_namespace(facts, it.parent)
+    })
+}
+
+fn name_of<'f>(facts: &Facts<'f>, e: indexd_model::ExprId) -> Option<&'f str> {
+    match facts.expr(e).node {
+        Shape::Name { name, .. } | Shape::Attr { name, .. } => Some(facts.str(name)),
+        Shape::Apply { base, .. } => name_of(facts, base),
+        _ => None,
+    }
+}

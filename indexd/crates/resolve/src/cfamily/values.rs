@@ -1,0 +1,285 @@
+//! What expressions of C and C++ give, and what members types have.
+
+use super::{CFamily, TABLE, has_members, is_sign};
+use crate::declared::{Found, Hit, Linker, Space};
+use crate::typed::{DefAt, File, Ty, Type, Val};
+use indexd_model::{DefFlags, DefIdx, DefKind, ExprId, Node, Rule};
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// The value of an expression that means something of its own here.
+pub(super) fn value(l: &mut Linker<CFamily>, file: File, e: ExprId) -> Option<Val> {
+    let facts = l.facts(file);
+    match facts.expr(e).node {
+        Node::Word { word, value } if facts.str(word) == "::" => {
+            let found = l.in_types(file, value);
+            Some(Val::new(l.value_of_found(&found)))
+        }
+        Node::Star { value } => {
+            let v = l.eval(file, value);
+            let ty = pointee(l, v.ty)?;
+            Some(Val { ty, ..v })
+        }
+        Node::Name { name, binding } if facts.str(name) == "this" => {
+            let ty = l.binding(file, binding).ty;
+            Some(Val::new(pointer_to(l, ty)))
+        }
+        Node::Address { value } => {
+            let v = l.eval(file, value);
+            Some(Val { ty: pointer_to(l, v.ty), ..v })
+        }
+        Node::Compare { .. } => Some(Val::new(l.types.std("int", &[]))),
+        Node::Call { callee, .. } => call(l, file, e, callee),
+        _ => None,
+    }
+}
+
+fn pointer_to(l: &mut Linker<CFamily>, ty: Ty) -> Ty {
+    match ty {
+        Ty::UNKNOWN | Ty::EXTERNAL => ty,
+        ty => l.types.std("Array", &[ty]),
+    }
+}
+
+/// What `*v` gives, where it is not the value itself.
+fn pointee(l: &mut Linker<CFamily>, ty: Ty) -> Option<Ty> {
+    match l.types.get(ty).clone() {
+        Type::Std(name, args) => {
+            let name = l.types.text(name);
+            TABLE.member(&mut l.types, &name, &args, "*")
+        }
+        Type::Named(..) => {
+            let found = l.attr(ty, "operator*", Space::Calls);
+            let unary = found.hits.iter().find(|h| l.files.def(h.at).params.is_empty()).cloned()?;
+            Some(l.result_of(&unary, None, &[]))
+        }
+        _ => None,
+    }
+}
+
+/// The type whose members a value has behind `->`.
+pub(super) fn pointed_to(l: &mut Linker<CFamily>, ty: Ty) -> Option<Ty> {
+    let at = match *l.types.get(ty) {
+        Type::Named(at, _) => at,
+        // A pointer has the members of what it leads to.
+        Type::Std(name, ref args) if &*l.types.text(name) == "Array" => return args.first().copied(),
+        _ => return None,
+    };
+    if !l.files.def(at).kind.is_type() {
+        return None;
+    }
+    let found = l.attr(ty, "operator->", Space::Calls);
+    let hit = found.hits.first()?.clone();
+    Some(l.result_of(&hit, None, &[]))
+}
+
+/// What going through a value gives.
+pub(super) fn element(l: &mut Linker<CFamily>, ty: Ty) -> Option<Ty> {
+    if is_pointer(l, ty) {
+        return pointee(l, ty);
+    }
+    if !matches!(l.types.get(ty), Type::Named(..) | Type::This(_)) {
+        return None;
+    }
+    let begin = l.attr(ty, "begin", Space::Calls);
+    let hit = begin.hits.first().cloned()?;
+    let iterator = l.result_of(&hit, None, &[]);
+    Some(pointee(l, iterator).unwrap_or(iterator))
+}
+
+fn call(l: &mut Linker<CFamily>, file: File, e: ExprId, callee: ExprId) -> Option<Val> {
+    let facts = l.facts(file);
+    let (inner, given) = match facts.expr(callee).node {
+        Node::Apply { base, args } => (base, facts.list(args)),
+        _ => (callee, &[][..]),
+    };
+    if let Node::Attr { base, name } = facts.expr(inner).node
+        && is_sign(facts.str(name))
+    {
+        return operation(l, file, e, base, facts.str(name));
+    }
+    if let Node::Word { value, .. } = facts.expr(callee).node {
+        let ty = l.written(file, value);
+        return Some(Val::new(pointer_to(l, ty)));
+    }
+    let picked = l.picked(file, e);
+    let is_inferred = picked.is_inferred;
+    let args: Vec<Ty> = given.iter().map(|a| l.written(file, *a)).collect();
+    let Some(hit) = picked.hits.first().cloned() else {
+        let ty = match *l.types.get(picked.ty) {
+            Type::StdStatic(name) => l.types.make(Type::Std(name, args.into())),
+            // `make_unique<T>()` gives what its name says.
+            Type::Std(name, ref known) if !args.is_empty() && known.len() == 1 => {
+                l.types.make(Type::Std(name, Rc::from([args[0]])))
+            }
+            _ => return None,
+        };
+        return Some(Val { ty, is_inferred });
+    };
+    let def = l.files.def(hit.at);
+    let ty = if def.kind.is_type() {
+        l.type_of_def(hit.at, &args)
+    } else if is_constructor(l, hit.at) {
+        let class = DefAt { def: def.parent, ..hit.at };
+        l.type_of_def(class, &args)
+    } else if def.kind.is_callable() {
+        return None;
+    } else {
+        let ty = l.def_value(hit.at).ty;
+        let ty = l.types.replaced(ty, &hit.env);
+        called(l, ty)
+    };
+    Some(Val { ty, is_inferred })
+}
+
+/// What the operators of a pointer or an array lead to: those are of the language.
+pub(super) fn of_pointer(l: &mut Linker<CFamily>, ty: Ty, name: &str) -> Option<Found> {
+    if !is_sign(name) || !is_pointer(l, ty) {
+        return None;
+    }
+    let elem = if name == "operator[]" { pointee(l, ty) } else { None };
+    Some(elem.map_or_else(Found::outside, Found::typed))
+}
+
+/// Whether a value is a pointer or an array.
+fn is_pointer(l: &Linker<CFamily>, ty: Ty) -> bool {
+    l.types.is_std(ty, "Array")
+}
+
+/// What calling a value of a type gives.
+fn called(l: &mut Linker<CFamily>, ty: Ty) -> Ty {
+    match l.types.get(ty).clone() {
+        Type::Fn { result, .. } => result,
+        Type::Std(name, args) if &*l.types.text(name) == "Array" && !args.is_empty() => called(l, args[0]),
+        Type::Named(..) => {
+            let found = l.attr(ty, "operator()", Space::Calls);
+            let hit = found.hits.first().cloned();
+            hit.map_or(Ty::UNKNOWN, |h| l.result_of(&h, None, &[]))
+        }
+        _ => Ty::UNKNOWN,
+    }
+}
+
+/// The value of an operator.
+fn operation(l: &mut Linker<CFamily>, file: File, e: ExprId, left: ExprId, name: &str) -> Option<Val> {
+    let v = l.eval(file, left);
+    if !l.picked(file, e).hits.is_empty() {
+        return None;
+    }
+    let ty = match &name["operator".len()..] {
+        "[]" => match l.types.get(v.ty).clone() {
+            Type::Std(of, args) => {
+                let of = l.types.text(of);
+                TABLE.member(&mut l.types, &of, &args, name).unwrap_or(v.ty)
+            }
+            _ => v.ty,
+        },
+        "==" | "!=" | "<" | ">" | "<=" | ">=" => l.types.std("int", &[]),
+        _ => v.ty,
+    };
+    Some(Val { ty, ..v })
+}
+
+/// What a call means where no function takes its arguments: the type, where one would be made, else the only
+/// function, since defaults and macros may hide arguments.
+pub(super) fn miscounted(l: &mut Linker<CFamily>, hits: &[Hit]) -> SmallVec<[Hit; 2]> {
+    match hits {
+        [first, ..] if is_constructor(l, first.at) => {
+            let class = DefAt { def: l.files.def(first.at).parent, ..first.at };
+            SmallVec::from_iter([Hit { at: class, ..first.clone() }])
+        }
+        [one] => SmallVec::from_iter([one.clone()]),
+        _ => SmallVec::new(),
+    }
+}
+
+// ---- members
+
+/// Whether a function makes values of the class around it.
+pub(super) fn is_constructor(l: &Linker<CFamily>, at: DefAt) -> bool {
+    let def = l.files.def(at);
+    def.kind.is_callable()
+        && def.results.is_empty()
+        && def.parent.some().is_some_and(|p| l.files.name(DefAt { def: p, ..at }) == l.files.name(at))
+}
+
+/// The constructors that a class declares.
+pub(super) fn constructors(l: &mut Linker<CFamily>, at: DefAt) -> SmallVec<[DefAt; 2]> {
+    let name = l.files.name(at);
+    let all = l.files.members(at, name);
+    all.into_iter().map(|def| DefAt { def, ..at }).filter(|m| is_constructor(l, *m)).collect()
+}
+
+/// A type in a place: where it is called, what makes it.
+pub(super) fn class_found(l: &mut Linker<CFamily>, at: DefAt, space: Space, rule: Rule) -> Found {
+    if space != Space::Calls || !l.files.def(at).kind.is_type() {
+        return Found::defs([at], rule);
+    }
+    let ty = l.type_of_def(at, &[]);
+    let class = match *l.types.get(ty) {
+        Type::Named(class, _) => class,
+        Type::Std(name, _) => return Found::typed(l.types.make(Type::StdStatic(name))),
+        _ => at,
+    };
+    let all = constructors(l, class);
+    if all.is_empty() { Found::defs([at], rule) } else { Found::defs(all, rule) }
+}
+
+/// Members that a type itself has under a name; those of enumerations without a scope are its own.
+pub(super) fn members(l: &mut Linker<CFamily>, of: DefAt, name: &str, space: Space) -> SmallVec<[DefAt; 2]> {
+    if is_sign(name) {
+        return super::names::operators(l, of, name);
+    }
+    if !has_members(l.files.def(of).kind) && l.files.def(of).bases.is_empty() {
+        return SmallVec::new();
+    }
+    let mut all: SmallVec<[DefAt; 2]> =
+        l.files.members(of, name).into_iter().map(|def| DefAt { def, ..of }).collect();
+    if all.is_empty() {
+        for def in enumerations(l, of).iter() {
+            let of = DefAt { def: *def, ..of };
+            all.extend(l.files.members(of, name).into_iter().map(|def| DefAt { def, ..of }));
+        }
+    }
+    if all.is_empty() && space != Space::Values {
+        all.extend(super::names::nested_outside(l, of, name));
+    }
+    let kind = |l: &Linker<CFamily>, at: DefAt| l.files.def(at).kind;
+    let has = |l: &Linker<CFamily>, fits: fn(DefKind) -> bool| all.iter().any(|a| fits(kind(l, *a)));
+    let is_value = |k: DefKind| !k.is_type() && !k.is_callable() && k != DefKind::Module;
+    let fits: fn(DefKind) -> bool = match space {
+        Space::Types => DefKind::is_type,
+        Space::Calls if has(l, DefKind::is_callable) => DefKind::is_callable,
+        Space::Values if has(l, is_value) => is_value,
+        Space::Values if has(l, DefKind::is_callable) && name != l.files.name(of) => DefKind::is_callable,
+        Space::Values => DefKind::is_type,
+        Space::Calls if has(l, is_value) => is_value,
+        Space::Calls => {
+            let class = all.iter().copied().find(|a| kind(l, *a).is_type());
+            return class.map_or_else(SmallVec::new, |class| {
+                class_found(l, class, space, Rule::Receiver).hits.into_iter().map(|h: Hit| h.at).collect()
+            });
+        }
+    };
+    all.retain(|a| fits(kind(l, *a)));
+    all
+}
+
+/// The enumerations without a scope that stand in a type.
+fn enumerations(l: &mut Linker<CFamily>, of: DefAt) -> Rc<[DefIdx]> {
+    if let Some(known) = l.own.enumerations.get(&of) {
+        return Rc::clone(known);
+    }
+    let facts = l.facts(of.file);
+    let is_open = |d: &DefIdx| {
+        let def = facts.def(*d);
+        match def.kind {
+            DefKind::Enum => !def.flags.has(DefFlags::STATIC),
+            DefKind::Alias => true,
+            _ => false,
+        }
+    };
+    let all: Rc<[DefIdx]> = facts.children(of.def).filter(is_open).collect();
+    l.own.enumerations.insert(of, Rc::clone(&all));
+    all
+}
