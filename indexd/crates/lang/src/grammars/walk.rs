@@ -562,8 +562,7 @@ impl<'s, 'g> Walk<'s, 'g> {
     fn owner_of(&mut self, is: DefKind, inside: Inside, receiver: Option<String>) -> (DefIdx, Option<StrId>) {
         let receiver = receiver.map(|r| self.b.string(&r)).or(inside.receiver);
         let owner = match inside.owner.some() {
-            // A directive knows no scopes.
-            _ if is == DefKind::Macro && self.is_cfamily() => DefIdx::NONE,
+            _ if self.is_directive(is) => DefIdx::NONE,
             Some(o) if is.is_type() && self.b.defs[o.index()].kind == DefKind::Alias => {
                 self.b.defs[o.index()].parent
             }
@@ -592,7 +591,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         // A parameter in the head of a record has no words of its own.
         let is_public = rule.in_head.is_some() && language == Language::CSharp;
         let is_exported = is_public || self.is_exported(name, before, in_type);
-        let in_function = inside.in_function && !(is == DefKind::Macro && self.is_cfamily());
+        let in_function = inside.in_function && !self.is_directive(is);
         set(is_exported && !in_function, DefFlags::EXPORTED);
         set(in_function, DefFlags::LOCAL);
         set(has_word(before, &["static"]) && in_type, DefFlags::STATIC);
@@ -604,11 +603,16 @@ impl<'s, 'g> Walk<'s, 'g> {
         set(is_title, DefFlags::TITLE);
         let is_extension = language == Language::Kotlin && before.trim_end().ends_with('.');
         set(is_extension || language == Language::Lua && rule.kind == "field", DefFlags::OF_VALUE);
-        set(self.is_cfamily() && is == DefKind::Enum && cfamily::is_scoped(before), DefFlags::STATIC);
-        set(is == DefKind::Module && cfamily::is_inline(before), DefFlags::EMBEDDED);
-        set(self.is_cfamily() && is.is_callable() && cfamily::is_virtual(before), DefFlags::ABSTRACT);
         set(language == Language::Scala && is.is_type() && has_word(before, &["object"]), DefFlags::STATIC);
+        if self.is_cfamily() {
+            flags.set(cfamily::marks(is, before));
+        }
         flags
+    }
+
+    /// Whether a definition is one of the preprocessor of C, which knows no scopes.
+    fn is_directive(&self, is: DefKind) -> bool {
+        is == DefKind::Macro && self.is_cfamily()
     }
 
     /// Whether the words before a definition, or its name in a file of tests, say that it is a test.

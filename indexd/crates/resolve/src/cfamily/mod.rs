@@ -44,6 +44,8 @@ pub(crate) struct Own<'a> {
     enumerations: FxHashMap<DefAt, Rc<[DefIdx]>>,
     /// The class of a member that stands outside of it.
     classes: FxHashMap<DefAt, Option<DefAt>>,
+    /// The namespaces and names that `using` is followed for, innermost last: it may lead in circles.
+    bringing: Vec<(Rc<str>, Rc<str>)>,
     /// Bodies of declarations.
     bodies: FxHashMap<DefAt, DefAt>,
     _life: std::marker::PhantomData<&'a ()>,

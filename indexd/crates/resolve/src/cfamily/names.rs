@@ -44,22 +44,12 @@ pub(super) fn find<'a>(l: &mut Linker<'a, CFamily>, place: Place, name: &'a str,
         let it = facts.def(def);
         let at = DefAt { file: place.file, def };
         scope = it.parent.some();
-        let class = match it.kind {
-            kind if kind.is_type() => Some(at),
-            kind if kind.is_callable() => {
-                let local = l.files.members(at, name);
-                let fits = |d: &&DefIdx| space != Space::Types || facts.def(**d).kind.is_type();
-                if let Some(def) = local.iter().find(fits) {
-                    return class_found(l, DefAt { def: *def, ..at }, space, Rule::Scope);
-                }
-                match it.receiver {
-                    Some(_) => class_of(l, at),
-                    None => (!it.bases.is_empty()).then_some(at),
-                }
-            }
-            _ => None,
-        };
-        let Some(class) = class else { continue };
+        if it.kind.is_callable()
+            && let Some(local) = local(l, at, name, space)
+        {
+            return local;
+        }
+        let Some(class) = class_around(l, at) else { continue };
         match in_class(l, class, name, space) {
             Ok(found) => return found,
             Err(open) => is_open |= open,
@@ -78,6 +68,25 @@ pub(super) fn find<'a>(l: &mut Linker<'a, CFamily>, place: Place, name: &'a str,
     match is_open {
         true => Found::outside(),
         false => Found::none(UnresolvedReason::NotFound),
+    }
+}
+
+/// What a function itself defines under a name.
+fn local(l: &mut Linker<CFamily>, function: DefAt, name: &str, space: Space) -> Option<Found> {
+    let facts = l.facts(function.file);
+    let fits = |d: &&DefIdx| space != Space::Types || facts.def(**d).kind.is_type();
+    let def = *l.files.members(function, name).iter().find(fits)?;
+    Some(class_found(l, DefAt { def, ..function }, space, Rule::Scope))
+}
+
+/// The class whose members are seen in a definition: a class itself, that of a member outside of it, a test.
+fn class_around(l: &mut Linker<CFamily>, at: DefAt) -> Option<DefAt> {
+    let def = l.files.def(at);
+    match def.kind {
+        kind if kind.is_type() => Some(at),
+        kind if !kind.is_callable() => None,
+        _ if def.receiver.is_some() => class_of(l, at),
+        _ => (!def.bases.is_empty()).then_some(at),
     }
 }
 
@@ -284,6 +293,23 @@ fn has_namespace(l: &mut Linker<CFamily>, file: File, name: &str) -> bool {
     docs.iter().any(|d| *d == own || *d == asking || included.contains_key(d))
 }
 
+/// Whether a file in sight has the namespace with this whole name, which ends with `name`.
+fn has_inner(l: &mut Linker<CFamily>, name: &str, whole: &str) -> bool {
+    let (included, own) = (l.included(), l.files.loaded.doc(0));
+    let key = Key::any("c-namespace", name);
+    for doc in l.files.view.find(key).iter().filter(|d| **d == own || included.contains_key(d)) {
+        let file = l.files.open(*doc);
+        let defs: SmallVec<[DefIdx; 4]> = l.facts(file).interface.provided(key).collect();
+        for def in defs {
+            let at = namespace_of(l, DefAt { file, def });
+            if at.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
 /// What a name means behind a namespace: `package` is the namespace of the place, a bar and the path as written.
 pub(super) fn in_namespace(l: &mut Linker<CFamily>, package_name: &str, name: &str, space: Space) -> Found {
     let (namespace, path) = package_name.split_once('|').unwrap_or(("", package_name));
@@ -300,8 +326,9 @@ pub(super) fn in_namespace(l: &mut Linker<CFamily>, package_name: &str, name: &s
             return found;
         }
     }
-    if space == Space::Types && has_namespace(l, 0, name) {
-        return package(l, namespace, &join(path, name));
+    let inner = join(path, name);
+    if space == Space::Types && levels(namespace).any(|level| has_inner(l, name, &join(level, &inner))) {
+        return package(l, namespace, &inner);
     }
     Found::none(UnresolvedReason::NotFound)
 }
@@ -320,6 +347,17 @@ fn in_std(l: &mut Linker<CFamily>, name: &str, space: Space) -> Found {
 
 /// What `using a::b` and aliases of namespaces bring into a namespace under a name.
 fn brought(l: &mut Linker<CFamily>, place: Place, level: &str, name: &str, space: Space) -> Option<Found> {
+    let asked: (Rc<str>, Rc<str>) = (level.into(), name.into());
+    if l.own.bringing.contains(&asked) {
+        return None;
+    }
+    l.own.bringing.push(asked);
+    let found = brought_by(l, place, level, name, space);
+    l.own.bringing.pop();
+    found
+}
+
+fn brought_by(l: &mut Linker<CFamily>, place: Place, level: &str, name: &str, space: Space) -> Option<Found> {
     let (included, own, asking) = (l.included(), l.files.loaded.doc(0), l.files.loaded.doc(place.file));
     let docs = l.files.view.find(Key::any("c-using", name));
     for doc in docs.iter().filter(|d| **d == own || **d == asking || included.contains_key(d)) {
@@ -557,6 +595,21 @@ pub(super) fn body_of(l: &mut Linker<CFamily>, at: DefAt) -> DefAt {
     body
 }
 
+/// Whether a function with a body is what another one announces, a member of `class` or of a namespace.
+fn is_body(l: &mut Linker<CFamily>, body: DefAt, at: DefAt, class: Option<DefAt>, namespace: &str) -> bool {
+    let it = l.files.def(body);
+    let is_seen = is_exported(it) || body.file == at.file;
+    let is_c = l.facts(body.file).interface.language == Language::C;
+    let has_params = is_c || it.params.len() == l.files.def(at).params.len();
+    has_params
+        && match (class, it.receiver) {
+            (Some(class), Some(_)) => class_of(l, body) == Some(class),
+            (None, None) => is_seen && &*namespace_of(l, body) == namespace,
+            (None, Some(path)) => is_seen && namespace.ends_with(l.facts(body.file).str(path)),
+            (Some(_), None) => false,
+        }
+}
+
 fn find_body(l: &mut Linker<CFamily>, at: DefAt) -> Option<DefAt> {
     let name = l.files.name(at);
     let key = Key::any("c-body", name);
@@ -566,7 +619,6 @@ fn find_body(l: &mut Linker<CFamily>, at: DefAt) -> Option<DefAt> {
     }
     let owner = l.files.def(at).parent.some().map(|def| DefAt { def, ..at });
     let class = owner.filter(|o| l.files.def(*o).kind.is_type());
-    let n_params = l.files.def(at).params.len();
     let namespace = namespace_of(l, at);
     let mut all: Vec<DefAt> = Vec::new();
     for doc in docs.iter() {
@@ -578,16 +630,7 @@ fn find_body(l: &mut Linker<CFamily>, at: DefAt) -> Option<DefAt> {
         for def in defs {
             let body = DefAt { file, def };
             l.files.record(body);
-            let it = l.files.def(body);
-            let (is_seen, n) = (is_exported(it) || file == at.file, it.params.len());
-            let is_it = match (class, it.receiver) {
-                (Some(class), Some(_)) => class_of(l, body) == Some(class),
-                (None, None) => is_seen && namespace_of(l, body) == namespace,
-                (None, Some(path)) => is_seen && namespace.ends_with(l.facts(file).str(path)),
-                (Some(_), None) => false,
-            };
-            let is_c = l.facts(file).interface.language == Language::C;
-            if is_it && (is_c || n == n_params) {
+            if is_body(l, body, at, class, &namespace) {
                 all.push(body);
             }
         }

@@ -85,7 +85,7 @@ impl<'a, L: Language> Linker<'a, L> {
     fn alone(&mut self, e: ExprId, found: &Rc<Found>) -> Rc<Found> {
         let is_package = matches!(self.types.get(found.ty), Type::Package(_));
         let around = self.files.parent(0, e).map(|p| self.facts(0).expr(p).node);
-        match is_package && !matches!(around, Some(Node::Attr { .. })) {
+        match is_package && !matches!(around, Some(Node::Attr { .. } | Node::Word { .. })) {
             true => Rc::new(Found::none(UnresolvedReason::NotFound)),
             false => Rc::clone(found),
         }

@@ -134,7 +134,12 @@ impl<'s> Visitor<'_, 's> {
             match self.k(at) {
                 K::Init => {
                     let value = self.field(at, self.f.value);
-                    out.value = value.map_or(ExprId::NONE, |v| self.value_of(v, ty));
+                    let inner = self.inner(at).map_or("", |i| self.tree.node(i).kind());
+                    let elem = if inner == "array_declarator" { ty } else { ExprId::NONE };
+                    out.value = value.map_or(ExprId::NONE, |v| match self.k(v) {
+                        K::List if elem != ExprId::NONE => self.list_of(v, ty, elem),
+                        _ => self.value_of(v, ty),
+                    });
                 }
                 K::FunctionDeclarator => {
                     let inner = self.inner(at);
@@ -271,6 +276,7 @@ impl<'s> Visitor<'_, 's> {
     fn forward(&mut self, ty: Option<usize>) -> ExprId {
         let name = ty.and_then(|t| self.field(t, self.f.name)).filter(|n| self.k(*n) == K::TypeName);
         if let Some(name) = name {
+            self.tell_all(name);
             let name = self.b.str(self.slice(name));
             if !self.forwards.contains(&name) {
                 self.forwards.push(name);
@@ -687,7 +693,7 @@ impl<'s> Visitor<'_, 's> {
     // ---- tests by macros
 
     /// The test that the call of a macro in a node defines, and the class that it may derive from.
-    pub(super) fn titled(&mut self, node: usize) -> Option<(DefIdx, Vec<usize>)> {
+    pub(super) fn titled(&mut self, node: usize) -> Option<(DefIdx, Option<usize>)> {
         let is_call = |k: K| matches!(k, K::Call | K::FunctionDeclarator);
         let call = if is_call(self.k(node)) { node } else { self.children(node).first().copied()? };
         let list = self.field(call, self.f.arguments).or_else(|| self.field(call, self.f.parameters))?;
@@ -706,22 +712,32 @@ impl<'s> Visitor<'_, 's> {
                 .filter(|_| inside.contains(&(at as usize)))
         })?;
         let is_function = self.b.defs[def.index()].kind == DefKind::Function;
-        let names = within.filter(|n| matches!(self.k(*n), K::Name | K::TypeName)).collect();
-        is_function.then_some((def, names))
+        let names: Vec<usize> = within.filter(|n| matches!(self.k(*n), K::Name | K::TypeName)).collect();
+        let said = self.slice(macro_name);
+        let has_fixture = ["_F", "_P", "FIXTURE", "METHOD", "TYPED"].iter().any(|w| said.contains(w));
+        // Boost names the test first.
+        let nth = usize::from(said.starts_with("BOOST"));
+        let base = names.get(nth).copied().filter(|_| has_fixture);
+        if self.k(call) == K::FunctionDeclarator && is_function {
+            let at = self.start(macro_name);
+            self.free(said, at, Role::Call);
+            names.iter().for_each(|n| self.tell_all(*n));
+        }
+        is_function.then_some((def, base))
     }
 
     /// The code of such a test: a method of a class that derives from one of the names.
-    pub(super) fn test_body(&mut self, def: DefIdx, names: Vec<usize>, body: usize) {
+    pub(super) fn test_body(&mut self, def: DefIdx, base: Option<usize>, body: usize) {
         let is_test = self.b.defs[def.index()].flags.has(DefFlags::TEST);
-        let bases: Vec<ExprId> = names
-            .into_iter()
-            .take(if is_test { 2 } else { 0 })
-            .map(|n| {
-                let (text, at) = (self.slice(n), self.start(n));
-                self.free(text, at, Role::Type)
-            })
-            .collect();
-        self.b.defs[def.index()].bases = bases;
+        let base = base.filter(|_| is_test).map(|n| {
+            let (text, at) = (self.slice(n), self.start(n));
+            // The arguments of a call are uses already.
+            let is_parameter = self.tree.parent(n).is_some_and(|p| {
+                self.k(p) == K::Other && self.tree.node(p).kind() == "parameter_declaration"
+            });
+            self.free(text, at, if is_parameter { Role::Type } else { Role::None })
+        });
+        self.b.defs[def.index()].bases = base.into_iter().collect();
         let this = is_test.then_some(Source::Def(def));
         self.in_function(def, this, |it| it.inside(body));
     }

@@ -33,19 +33,15 @@ pub(super) fn is_cfamily(language: Language) -> bool {
     matches!(language, Language::C | Language::Cpp)
 }
 
-/// Whether enumerators are named behind their enumeration, by the words before its name.
-pub(super) fn is_scoped(before: &str) -> bool {
-    has_word(before, &["class", "struct"])
-}
-
-/// Whether what a namespace holds is seen around it as well.
-pub(super) fn is_inline(before: &str) -> bool {
-    has_word(before, &["inline"])
-}
-
-/// Whether a method may be another one's in a class that derives from its own.
-pub(super) fn is_virtual(before: &str) -> bool {
-    has_word(before, &["virtual"])
+/// What the words before the name of a definition say: enumerators that are named behind their enumeration, a
+/// namespace whose names are seen around it as well, a method that a class which derives may override.
+pub(super) fn marks(is: DefKind, before: &str) -> DefFlags {
+    match is {
+        DefKind::Enum if has_word(before, &["class", "struct"]) => DefFlags::STATIC,
+        DefKind::Module if has_word(before, &["inline"]) => DefFlags::EMBEDDED,
+        kind if kind.is_callable() && has_word(before, &["virtual"]) => DefFlags::ABSTRACT,
+        _ => DefFlags::default(),
+    }
 }
 
 /// Adds the uses of names in the tree of `text`, whose definitions are in `b`, and all that tells types. Gives the

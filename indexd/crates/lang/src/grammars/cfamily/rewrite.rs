@@ -38,6 +38,9 @@ const TYPES: [&str; 26] = [
     "typename",
     "typedef",
 ];
+/// Types of the language.
+const PLAIN: [&str; 11] =
+    ["void", "bool", "char", "short", "int", "long", "float", "double", "size_t", "auto", "unsigned"];
 /// Words that are not a part of a declaration.
 const OTHERS: [&str; 8] = ["return", "case", "else", "goto", "throw", "new", "delete", "operator"];
 
@@ -46,7 +49,8 @@ const STATEMENTS: [&str; 7] = ["if", "while", "for", "switch", "catch", "return"
 
 /// The text for the parser; `None` where it is the source.
 pub(in super::super) fn for_parser(text: &str) -> Option<String> {
-    let blanked = blanked(text);
+    let mut blanked = blanked(text);
+    blanked.extend(comments_in_macros(text));
     if blanked.is_empty() {
         return None;
     }
@@ -88,14 +92,7 @@ pub(super) fn blanked(text: &str) -> Vec<Range<usize>> {
                 out.push(range);
                 continue;
             } else if is_macro(word) && called.is_empty() && ends(before, last, closed) {
-                let end = arguments(text, at);
-                let behind = next(text, end).map(|t| t.0);
-                let is_end = match behind {
-                    Some(Token::Sign(b';' | b'=' | b'{' | b':')) => true,
-                    Some(Token::Word(other)) => is_macro(other) && end > at,
-                    _ => false,
-                };
-                if is_end && (end > at || last == Token::Sign(b')') && behind != Some(Token::Sign(b'='))) {
+                if let Some(end) = end_behind(text, at, last) {
                     out.push(range.start..end);
                     at = end;
                     continue;
@@ -105,6 +102,19 @@ pub(super) fn blanked(text: &str) -> Vec<Range<usize>> {
         (before, last) = (last, token);
     }
     out
+}
+
+/// Where a macro behind a declarator ends, with its arguments; without any it stands behind parameters alone.
+fn end_behind(text: &str, at: usize, last: Token) -> Option<usize> {
+    let end = arguments(text, at);
+    let behind = next(text, end).map(|t| t.0);
+    let is_end = match behind {
+        Some(Token::Sign(b';' | b'=' | b'{' | b':')) => true,
+        Some(Token::Word(other)) => is_macro(other) && end > at,
+        _ => false,
+    };
+    let is_whole = end > at || last == Token::Sign(b')') && behind != Some(Token::Sign(b'='));
+    (is_end && is_whole).then_some(end)
 }
 
 /// Whether a declaration may begin behind a token.
@@ -120,7 +130,8 @@ fn ends(before: Token, last: Token, closed: Token) -> bool {
     match (before, last, closed) {
         (_, Token::Sign(b')'), Token::Word(name)) => !STATEMENTS.contains(&name) && !is_macro(name),
         (Token::Word(ty), Token::Word(name), _) => {
-            !TYPES.contains(&ty) && !BEFORE.contains(&ty) && !TYPES.contains(&name) && !OTHERS.contains(&ty)
+            let is_qualifier = TYPES.contains(&ty) && !PLAIN.contains(&ty);
+            !is_qualifier && !BEFORE.contains(&ty) && !TYPES.contains(&name) && !OTHERS.contains(&ty)
         }
         (Token::Sign(b'*' | b'&' | b'>'), Token::Word(name), _) => !TYPES.contains(&name),
         _ => false,
@@ -209,10 +220,7 @@ fn next(text: &str, mut at: usize) -> Option<(Token<'_>, Range<usize>)> {
                 return Some((Token::Sign(byte), at..end));
             }
             b'#' => {
-                let mut end = find(at, "\n");
-                while bytes[..end].ends_with(b"\\\n") {
-                    end = find(end, "\n");
-                }
+                let end = end_of_directive(text, at, &mut |_| {});
                 return Some((Token::Sign(b'\n'), at..end));
             }
             b if b.is_ascii_whitespace() => at += 1,
@@ -225,6 +233,44 @@ fn next(text: &str, mut at: usize) -> Option<(Token<'_>, Range<usize>)> {
             sign => return Some((Token::Sign(sign), at..at + 1)),
         }
     }
+}
+
+/// Behind the line of a directive and those that go on with it; `comment` gets the comments in it.
+fn end_of_directive(text: &str, start: usize, comment: &mut dyn FnMut(Range<usize>)) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = start;
+    while let Some(&byte) = bytes.get(at) {
+        match (byte, bytes.get(at + 1)) {
+            (b'/', Some(b'*')) => {
+                let rest = &bytes[at + 2..];
+                let end = memchr::memmem::find(rest, b"*/").map_or(bytes.len(), |n| at + n + 4);
+                comment(at..end);
+                at = end;
+            }
+            (b'"' | b'\'', _) => at = end_of_string(bytes, at, byte),
+            (b'\\', Some(b'\r')) => at += 3,
+            (b'\\', Some(_)) => at += 2,
+            (b'\n', _) => return at + 1,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// Comments within the bodies of macros of several lines: the grammar takes the rest of such a body for code.
+fn comments_in_macros(text: &str) -> Vec<Range<usize>> {
+    let mut out = Vec::new();
+    for at in memchr::memmem::find_iter(text.as_bytes(), b"define") {
+        let before = text[..at].trim_end_matches([' ', '\t']);
+        if !before.ends_with('#') {
+            continue;
+        }
+        let mut comments = Vec::new();
+        let end = end_of_directive(text, at, &mut |c| comments.push(c));
+        let goes_on = |c: &Range<usize>| text[c.end..end].contains("\\\n") && !text[c.clone()].contains('\n');
+        out.extend(comments.into_iter().filter(|c| goes_on(c)));
+    }
+    out
 }
 
 fn end_of_string(bytes: &[u8], start: usize, quote: u8) -> usize {
@@ -268,7 +314,11 @@ mod tests {
         check("/* a */ ABC const T f();", &["ABC"]);
         check("#define A \\\n int x\nABC void f();", &["ABC"]);
         check("T* x GUARDED_BY(m);", &["GUARDED_BY(m)"]);
-        check("int x ALIGNED(8) = 1;", &[]);
+        check("int x ALIGNED(8) = 1;", &["ALIGNED(8)"]);
+        check("const T ABC(x);", &[]);
+        check("unsigned int ABC(x);", &[]);
+        check("#define A(x) \\\n f(x); /* b */ \\\n g(x)\nABC int h();", &["ABC"]);
+        check("#define A 1 /* ABC int\n ABC int */\nint h();", &[]);
         check("T x PTR(a) GUARDED_BY(m);", &["PTR(a)", "GUARDED_BY(m)"]);
         check("void f(int a) REQUIRES(m) { }", &["REQUIRES(m)"]);
         check("void f() ABC;", &["ABC"]);

@@ -40,8 +40,7 @@ pub(in crate::grammars) fn keys(facts: &Facts, module: &str, idx: DefIdx, out: &
     if def.flags.has(DefFlags::LOCAL) {
         return;
     }
-    let has_body = def.kind.is_callable() && def.span.end > def.head.end + 1;
-    if has_body && (def.receiver.is_some() || is_in_namespace(facts, def.parent)) {
+    if is_body(facts, def) {
         out.push((Key::any("c-body", name), idx));
     }
     let around = enumeration(facts, def.parent).map(|e| facts.def(e).parent);
@@ -57,14 +56,13 @@ pub(in crate::grammars) fn keys(facts: &Facts, module: &str, idx: DefIdx, out: &
     if is_inner && !is_seen {
         out.push((Key::any("c-inner", name), idx));
     }
-    if def.kind == DefKind::Module {
-        name.split('.').for_each(|part| out.push((Key::any("c-namespace", part), idx)));
-    }
     // An enumerator is a member of the class around as well.
     if let Some(class) = around.and_then(|c| c.some()) {
         let name = format!("{}.{name}", indexd_model::names::qualified_name(facts, class));
         out.push((Key::member(module, &name), idx));
     }
+    let parts = Some(name).filter(|_| def.kind == DefKind::Module);
+    parts.into_iter().flat_map(|n| n.split('.')).for_each(|p| out.push((Key::any("c-namespace", p), idx)));
     for base in &def.bases {
         out.extend(name_of(facts, *base).map(|name| (Key::any("base:cpp", name), idx)));
     }
@@ -82,6 +80,12 @@ pub(in crate::grammars) fn include_keys(facts: &Facts, out: &mut Vec<(Key, DefId
             _ => {}
         }
     }
+}
+
+/// Whether a definition is the body of a function that may be announced elsewhere.
+fn is_body(facts: &Facts, def: &indexd_model::Def) -> bool {
+    let has_body = def.kind.is_callable() && def.span.end > def.head.end + 1;
+    has_body && (def.receiver.is_some() || is_in_namespace(facts, def.parent))
 }
 
 /// The enumeration whose enumerators are seen around it, where `parent` is one.

@@ -246,6 +246,7 @@ impl<'s> Visitor<'_, 's> {
         let at = self.start(node);
         let Some(function) = self.field(node, self.f.function) else { return self.first(node, Role::Read) };
         if self.k(function) == K::Template && self.slice(function).contains("_cast") {
+            self.field(function, self.f.name).into_iter().for_each(|n| self.tell_all(n));
             let ty = self.field(function, self.f.arguments).and_then(|a| self.children(a).first().copied());
             let ty = ty.map_or(self.opaque, |t| self.ty(t));
             let value = self.arguments(node).first().copied().unwrap_or(self.opaque);
@@ -283,6 +284,18 @@ impl<'s> Visitor<'_, 's> {
     pub(super) fn list(&mut self, node: usize, ty: ExprId) -> ExprId {
         let at = self.start(node);
         let elems: Vec<ExprId> = self.children(node).into_iter().map(|c| self.expr(c, Role::Read)).collect();
+        let elems = self.b.list(&elems);
+        self.node(Shape::Composite { ty, elems }, at)
+    }
+
+    /// The same for an array, whose lists are values of `elem`.
+    pub(super) fn list_of(&mut self, node: usize, ty: ExprId, elem: ExprId) -> ExprId {
+        let at = self.start(node);
+        let mut elems = Vec::new();
+        for child in self.children(node) {
+            let is_list = self.k(child) == K::List;
+            elems.push(if is_list { self.list(child, elem) } else { self.expr(child, Role::Read) });
+        }
         let elems = self.b.list(&elems);
         self.node(Shape::Composite { ty, elems }, at)
     }
