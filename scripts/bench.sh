@@ -36,10 +36,10 @@ fetch_go
 fetch_sdist Django 4.2.16
 fetch_sdist sympy 1.12
 
-cargo build --release --quiet -p indexd -p ctlclient -p indexd-bench
-cargo build --release --quiet -p indexd-lang --example parse_only
+cargo build --profile dist --quiet -p indexd -p ctlclient -p indexd-bench
+cargo build --profile dist --quiet -p indexd-lang --example parse_only
 trees=(--tree "go=$dir/go" --tree "django=$dir/Django" --tree "sympy=$dir/sympy")
 if [ -n "${BENCH_CLONE:-}" ]; then
   trees+=(--tree "$(basename "$BENCH_CLONE")=$BENCH_CLONE")
 fi
-exec target/release/indexd-bench "${trees[@]}" "$@"
+exec target/dist/indexd-bench "${trees[@]}" "$@"

@@ -5,7 +5,7 @@
 #   scripts/package.sh [--test] [--bin DIR] [--out DIR] [--glibc VERSION|own]
 #
 # --test installs each of them in a clean folder and packs a small repository with it.
-# --bin takes release binaries that are there already, from DIR. --out is target/package.
+# --bin takes binaries that are there already, from DIR. --out is target/package.
 #
 # With cargo-zigbuild and zig (both are on PyPI: pip install cargo-zigbuild ziglang) the programs are linked
 # against the glibc of --glibc, 2.31 without it, which Debian 11 has; a symbol of a newer one is an error.
@@ -30,18 +30,18 @@ say() { printf 'package: %s\n' "$*" >&2; }
 
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$root/Cargo.toml")
 if [ -z "$bin" ]; then
-    build=(--release --locked --manifest-path "$root/Cargo.toml" -p indexd -p ctlclient)
+    build=(--profile dist --locked --manifest-path "$root/Cargo.toml" -p indexd -p ctlclient)
     if [ "$glibc_max" != own ] && command -v cargo-zigbuild > /dev/null; then
         glibc_max=${glibc_max:-2.31}
         host=$(rustc -vV | sed -n 's/^host: //p')
         CARGO_TARGET_DIR=$target cargo zigbuild "${build[@]}" --target "$host.$glibc_max"
-        bin=$target/$host/release
+        bin=$target/$host/dist
     else
         case $glibc_max in '' | own) ;; *) say 'there is no cargo-zigbuild: pip install cargo-zigbuild ziglang'; exit 1 ;; esac
         installed=$target/installed
         rm -rf "$installed"
         for crate in indexd ctlclient; do
-            CARGO_TARGET_DIR=$target cargo install --quiet --locked --path "$root/$crate" --root "$installed"
+            CARGO_TARGET_DIR=$target cargo install --quiet --profile dist --locked --path "$root/$crate" --root "$installed"
         done
         bin=$installed/bin
     fi

@@ -21,8 +21,8 @@ use tree::Tree;
 /// Measures cold build, restart, save to visible, pack latency, memory and size.
 #[derive(Parser)]
 struct Args {
-    /// Directory with the release binaries `ctl`, `indexd` and `examples/parse_only`.
-    #[arg(long, default_value = "target/release")]
+    /// Directory with the binaries `ctl`, `indexd` and `examples/parse_only`.
+    #[arg(long, default_value = "target/dist")]
     bin: PathBuf,
     /// A tree to measure, as NAME=DIR. It is copied first, never edited.
     #[arg(long = "tree", required = true, value_parser = named_dir)]

@@ -1,14 +1,12 @@
 //! JavaScript, JSX included.
 
+use super::ecma::FUNCTIONS;
 use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;
 
 /// Values that are given to members of modules, functions and prototypes.
 pub(super) const VALUES: &[&str] = &["arrow_function", "function_expression", "generator_function", "class"];
-
-/// Values that make a variable a function.
-pub(super) const FUNCTIONS: &[&str] = &["arrow_function", "function_expression", "generator_function"];
 
 /// Where names are bound and used.
 pub(super) const SCOPES: Scopes = Scopes {

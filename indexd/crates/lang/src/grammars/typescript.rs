@@ -1,6 +1,7 @@
 //! TypeScript, with JSX and without.
 
-use super::javascript::{self, FUNCTIONS, VALUES};
+use super::ecma::FUNCTIONS;
+use super::javascript::{self, VALUES};
 use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;

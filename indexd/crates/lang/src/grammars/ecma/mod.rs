@@ -15,12 +15,14 @@ mod visit;
 pub(super) use kinds::Kinds;
 pub(super) use visit::uses;
 
-use super::javascript::FUNCTIONS;
 use super::table::{Define, Name};
 use super::walk::Walk;
 use indexd_model::facts::ImportKind;
 use indexd_model::{Def, DefFlags, DefIdx, DefKind, Facts, Key, Language, Node as Shape};
 use tree_sitter::Node;
+
+/// Values that make a variable a function.
+pub(super) const FUNCTIONS: &[&str] = &["arrow_function", "function_expression", "generator_function"];
 
 /// Kinds of functions without a body: type literals in them are seen from elsewhere.
 pub(super) const SIGNATURES: &[&str] = &["method_signature", "abstract_method_signature"];
