@@ -23,7 +23,7 @@ use Run::{Not, Prints, Writes};
 const MEASURES: &str = "measures trees that the project does not hold";
 
 /// Each block by its page and its first line.
-const BLOCKS: [(&str, &str, Run); 39] = [
+const BLOCKS: &[(&str, &str, Run)] = &[
     ("README.md", "cargo install", Not("builds the programs")),
     ("README.md", "scripts/try.sh [REPOSITORY [QUERY]]", Not("builds the release, and runs these tests")),
     ("README.md", "cd YOUR-REPOSITORY", Writes(".mcp.json")),

@@ -31,6 +31,9 @@ pub(crate) fn link(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
 /// C and C++.
 pub(crate) struct CFamily;
 
+/// A namespace whose names another one brings in, and that other one.
+type Directive = (Rc<str>, Rc<str>);
+
 /// What the linker keeps.
 #[derive(Default)]
 pub(crate) struct Own<'a> {
@@ -39,7 +42,7 @@ pub(crate) struct Own<'a> {
     /// What the files in sight define under a name, by file that asks and name.
     candidates: FxHashMap<Rc<str>, Rc<[names::Candidate]>>,
     /// Namespaces whose names are brought in, with the namespace that says so.
-    directives: Option<Rc<[(Rc<str>, Rc<str>)]>>,
+    directives: Option<Rc<[Directive]>>,
     /// The enumerations in a type whose enumerators are members of it.
     enumerations: FxHashMap<DefAt, Rc<[DefIdx]>>,
     /// The class of a member that stands outside of it.

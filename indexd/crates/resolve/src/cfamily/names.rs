@@ -477,8 +477,8 @@ fn one_macro(l: &Linker<CFamily>, place: Place, all: &[Candidate]) -> Option<Fou
     let is_macro = |c: &&Candidate| l.files.def(c.at).kind == DefKind::Macro;
     let own = || all.iter().filter(is_macro).filter(|c| c.at.file == place.file);
     let start = |c: &Candidate| l.files.def(c.at).name_span.start;
-    let before = own().filter(|c| start(c) <= place.at).last();
-    let best = before.or_else(|| all.iter().filter(is_macro).filter(|c| c.at.file != place.file).last());
+    let before = own().rfind(|c| start(c) <= place.at);
+    let best = before.or_else(|| all.iter().filter(is_macro).rfind(|c| c.at.file != place.file));
     let best = best.or_else(|| own().next())?;
     Some(Found::defs([best.at], best.rule))
 }

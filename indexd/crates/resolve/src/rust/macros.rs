@@ -121,10 +121,11 @@ impl<'a> Linker<'a, Rust> {
 
     /// A macro by a path: defined there, imported there, or exported by the crate whose root it is.
     pub(super) fn macro_of_module(&mut self, m: DefAt, name: &str, left: u32) -> Option<DefAt> {
-        if m.def == DefIdx::NONE && self.is_crate(m.file) {
-            if let Some(found) = self.exported_macro(m.file, name) {
-                return Some(found);
-            }
+        if m.def == DefIdx::NONE
+            && self.is_crate(m.file)
+            && let Some(found) = self.exported_macro(m.file, name)
+        {
+            return Some(found);
         }
         self.macro_in(m, name, left)
             .or_else(|| self.own_macro(m.file, name))

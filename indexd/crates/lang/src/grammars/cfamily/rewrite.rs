@@ -91,12 +91,14 @@ pub(super) fn blanked(text: &str) -> Vec<Range<usize>> {
             } else if is_macro(word) && begins(last) && is_before_type(text, at) {
                 out.push(range);
                 continue;
-            } else if is_macro(word) && called.is_empty() && ends(before, last, closed) {
-                if let Some(end) = end_behind(text, at, last) {
-                    out.push(range.start..end);
-                    at = end;
-                    continue;
-                }
+            } else if is_macro(word)
+                && called.is_empty()
+                && ends(before, last, closed)
+                && let Some(end) = end_behind(text, at, last)
+            {
+                out.push(range.start..end);
+                at = end;
+                continue;
             }
         }
         (before, last) = (last, token);
