@@ -301,8 +301,11 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
         cfamily::include_keys(facts, &mut out);
     }
     let is_linked = facts.interface.language.linking() != indexd_model::Linking::None;
+    // What a script of Kotlin or Scala defines is its own.
+    let is_script = [".kts", ".sc"].iter().any(|e| path.ends_with(e));
     let is_typed = compiled(facts.interface.language).is_some_and(|c| c.typed.is_some());
     let is_ecma = ecma::is_ecma(facts.interface.language);
+    let is_shared = is_linked && !is_ecma && !is_script;
     let module = format!("{}{path}", paths::SCOPE);
     #[cfg(feature = "systems")]
     if facts.interface.language == Language::Rust {
@@ -313,10 +316,10 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
         if def.flags.has(DefFlags::TITLE) {
             continue;
         }
-        if is_ecma && ecma::is_export(facts, def) {
-            out.push((Key::member(&module, facts.str(def.name)), idx));
-        }
         if is_ecma {
+            if ecma::is_export(facts, def) {
+                out.push((Key::member(&module, facts.str(def.name)), idx));
+            }
             ecma::keys(facts, idx, &mut out);
         }
         #[cfg(feature = "systems")]
@@ -331,11 +334,8 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
         }
         if cfamily::is_cfamily(facts.interface.language) {
             cfamily::keys(facts, &module, idx, &mut out);
-        } else if is_linked && !is_ecma {
-            // What a script of Kotlin or Scala defines is its own.
-            if ![".kts", ".sc"].iter().any(|e| path.ends_with(e)) {
-                out.extend(paths::shared_keys(facts, idx));
-            }
+        } else if is_shared {
+            out.extend(paths::shared_keys(facts, idx));
         }
     }
     out.sort_unstable();

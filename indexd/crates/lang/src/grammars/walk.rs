@@ -601,13 +601,21 @@ impl<'s, 'g> Walk<'s, 'g> {
             matches!(rule.name, Name::Call(_)) || matches!(rule.name, Name::Macro) && macros::is_title(name);
         set(is_title || self.is_marked_as_test(name, is, before, rule), DefFlags::TEST);
         set(is_title, DefFlags::TITLE);
-        let is_extension = language == Language::Kotlin && before.trim_end().ends_with('.');
-        set(is_extension || language == Language::Lua && rule.kind == "field", DefFlags::OF_VALUE);
+        set(self.is_of_value(before, rule), DefFlags::OF_VALUE);
         set(language == Language::Scala && is.is_type() && has_word(before, &["object"]), DefFlags::STATIC);
         if self.is_cfamily() {
             flags.set(cfamily::marks(is, before));
         }
         flags
+    }
+
+    /// True for members that a value or another type gets from outside of it: Kotlin's extensions, Lua's fields.
+    fn is_of_value(&self, before: &str, rule: &Define) -> bool {
+        match self.grammar.table.language {
+            Language::Kotlin => before.trim_end().ends_with('.'),
+            Language::Lua => rule.kind == "field",
+            _ => false,
+        }
     }
 
     /// Whether a definition is one of the preprocessor of C, which knows no scopes.

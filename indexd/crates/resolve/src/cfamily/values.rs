@@ -233,17 +233,7 @@ pub(super) fn members(l: &mut Linker<CFamily>, of: DefAt, name: &str, space: Spa
     if !has_members(l.files.def(of).kind) && l.files.def(of).bases.is_empty() {
         return SmallVec::new();
     }
-    let mut all: SmallVec<[DefAt; 2]> =
-        l.files.members(of, name).into_iter().map(|def| DefAt { def, ..of }).collect();
-    if all.is_empty() {
-        for def in enumerations(l, of).iter() {
-            let of = DefAt { def: *def, ..of };
-            all.extend(l.files.members(of, name).into_iter().map(|def| DefAt { def, ..of }));
-        }
-    }
-    if all.is_empty() && space != Space::Values {
-        all.extend(super::names::nested_outside(l, of, name));
-    }
+    let mut all = named_in(l, of, name, space);
     let kind = |l: &Linker<CFamily>, at: DefAt| l.files.def(at).kind;
     let has = |l: &Linker<CFamily>, fits: fn(DefKind) -> bool| all.iter().any(|a| fits(kind(l, *a)));
     let is_value = |k: DefKind| !k.is_type() && !k.is_callable() && k != DefKind::Module;
@@ -265,7 +255,24 @@ pub(super) fn members(l: &mut Linker<CFamily>, of: DefAt, name: &str, space: Spa
     all
 }
 
-/// The enumerations without a scope that stand in a type.
+/// The members of a type under a name: its own, enumerators of enumerations in it, nested types that are
+/// defined outside of it.
+fn named_in(l: &mut Linker<CFamily>, of: DefAt, name: &str, space: Space) -> SmallVec<[DefAt; 2]> {
+    let mut all: SmallVec<[DefAt; 2]> =
+        l.files.members(of, name).into_iter().map(|def| DefAt { def, ..of }).collect();
+    if all.is_empty() {
+        for def in enumerations(l, of).iter() {
+            let of = DefAt { def: *def, ..of };
+            all.extend(l.files.members(of, name).into_iter().map(|def| DefAt { def, ..of }));
+        }
+    }
+    if all.is_empty() && space != Space::Values {
+        all.extend(super::names::nested_outside(l, of, name));
+    }
+    all
+}
+
+/// The enumerations without a scope in a type.
 fn enumerations(l: &mut Linker<CFamily>, of: DefAt) -> Rc<[DefIdx]> {
     if let Some(known) = l.own.enumerations.get(&of) {
         return Rc::clone(known);

@@ -116,23 +116,25 @@ fn member(l: &mut Linker<Rust>, asked: Asked, is_static: bool) -> Found {
             return (*l.attr(it.ty, it.name, it.space)).clone();
         }
     }
-    if it.space == Space::Calls {
-        match it.name {
-            _ if AS_IT_IS.contains(&it.name) && !is_static => return Found::typed(asked.ty),
-            // What the language derives, or a trait of the standard library makes.
-            "default" | "from" | "from_iter" | "clone" if is_static && !is_trait(l, asked.ty) => {
-                return Found::typed(asked.ty);
-            }
-            "try_from" | "from_str" if is_static => {
-                return Found::typed(l.types.std("Result", &[asked.ty, Ty::UNKNOWN]));
-            }
-            _ => {}
-        }
+    if it.space == Space::Calls
+        && let Some(ty) = of_every_type(l, asked, is_static)
+    {
+        return Found::typed(ty);
     }
     match l.types.get(it.ty) {
         Type::Named(..) | Type::This(_) => Found::none(UnresolvedReason::NotFound),
         Type::Var(..) => Found::unknown(),
         _ => Found::outside(),
+    }
+}
+
+/// The result of a function that the language derives, or that a trait of the standard library makes.
+fn of_every_type(l: &mut Linker<Rust>, asked: Asked, is_static: bool) -> Option<Ty> {
+    match asked.name {
+        name if AS_IT_IS.contains(&name) && !is_static => Some(asked.ty),
+        "default" | "from" | "from_iter" | "clone" if is_static && !is_trait(l, asked.ty) => Some(asked.ty),
+        "try_from" | "from_str" if is_static => Some(l.types.std("Result", &[asked.ty, Ty::UNKNOWN])),
+        _ => None,
     }
 }
 
