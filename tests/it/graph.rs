@@ -118,7 +118,7 @@ fn an_answer_says_how_far_uses_are_followed() {
     let tree = [
         ("a.ts", "import { used } from './b';\n\nfunction caller(x) {\n  used();\n  x.used();\n}\n"),
         ("b.ts", "export function used() {}\n"),
-        ("c.rs", "fn lonely() {}\n\nfn other(x: X) {\n    lonely();\n    x.lonely();\n}\n"),
+        ("c.kt", "fun lonely() {}\n\nfun other(x: X) {\n    lonely()\n    x.lonely()\n}\n"),
         ("d.cs", "class C {\n    void Other() { Alone(); }\n    void Alone() {}\n}\n"),
     ];
     assert_eq!(

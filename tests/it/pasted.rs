@@ -36,6 +36,7 @@ const BLOCKS: &[(&str, &str, Run)] = &[
     ("docs/accuracy-cpp.md", "cargo run --release", Not(MEASURES)),
     ("docs/accuracy-java.md", "cargo run --release", Not(MEASURES)),
     ("docs/accuracy-python.md", "cargo run --release", Not(MEASURES)),
+    ("docs/accuracy-rust.md", "cargo run --release", Not(MEASURES)),
     ("docs/accuracy-typescript.md", "cargo run --release", Not(MEASURES)),
     ("docs/agents.md", "cd YOUR-REPOSITORY", Writes("CLAUDE.md")),
     ("docs/agents.md", "ctl card", Prints("function main  main.go:5")),

@@ -1,8 +1,8 @@
 //! Rust.
 //!
-//! Shapes of its own: `a::b` is the member `b` of `a`; `&x` is [`Shape::Address`], `*x` [`Shape::Star`], `x?` the word
-//! `?`, `async {}` the word `async`, `impl A + B` and `dyn A` words of [`Shape::Binary`]s; a macro is called by the word
-//! `!`; what a pattern takes apart is [`Shape::Assert`]ed to be what the pattern names; `Self` is a type parameter whose
+//! Shapes of its own: `a::b` is the member `b` of `a`; `&x` is `Node::Address`, `*x` `Node::Star`, `x?` the word
+//! `?`, `async {}` the word `async`, `impl A + B` and `dyn A` words of `Node::Binary`s; a macro is called by the word
+//! `!`; what a pattern takes apart is `Node::Assert`ed to be what the pattern names; `Self` is a type parameter whose
 //! source is the type, or the definition of the trait. Members of an `impl` block have its type and then its
 //! trait as bases, and its type parameters before their own; the block itself is a definition without a name where
 //! it has a trait. An import whose name is not that of its path has that path by `#[path]`, and is a [`ImportKind::Name`](indexd_model::facts::ImportKind::Name) where `#[macro_use]`
