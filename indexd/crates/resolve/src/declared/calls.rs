@@ -25,7 +25,7 @@ pub(crate) struct Site {
 pub(crate) struct Picked {
     /// The function that is meant, or those that fit equally well.
     pub(crate) hits: SmallVec<[Hit; 2]>,
-    /// What is called, where it is no definition: its type.
+    /// What is called, where it is not a definition: its type.
     pub(crate) ty: Ty,
     /// The type that is made, where one is.
     pub(crate) made: Option<Ty>,

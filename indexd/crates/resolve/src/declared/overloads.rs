@@ -105,7 +105,7 @@ impl<'a, L: Language> Linker<'a, L> {
         }
     }
 
-    /// Whether a type is known to be one whose values are no functions.
+    /// Whether a type is known to be one whose values are not functions.
     fn is_plain(&mut self, ty: Ty) -> bool {
         match self.types.get(ty).clone() {
             Type::Named(at, _) => !self.is_interface(at),

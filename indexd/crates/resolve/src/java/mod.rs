@@ -169,7 +169,7 @@ impl Language for Java {
         let facts = l.facts(of.file);
         match space {
             Space::Calls => {
-                // A constructor has the name of its type and is no member.
+                // A constructor has the name of its type and is not a member.
                 if facts.def_name(of.def) == name {
                     own.retain(|m| !is_constructor(&facts, *m));
                 }

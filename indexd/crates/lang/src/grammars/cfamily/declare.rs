@@ -228,7 +228,7 @@ impl<'s> Visitor<'_, 's> {
         ty.is_some_and(|t| self.slice(t).ends_with("char"))
     }
 
-    /// `(*f)`: what is declared is no function but what leads to one.
+    /// `(*f)`: what is declared is not a function but leads to one.
     fn is_pointer_in_brackets(&self, node: usize) -> bool {
         self.tree.node(node).kind().ends_with("parenthesized_declarator")
             && self.inner(node).is_some_and(|i| self.k(i) == K::Pointing)

@@ -8,7 +8,7 @@ use indexd_model::{
     BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, Facts, Key, Node as Shape, Role, Source,
 };
 
-/// Attributes of the language, and others that are no names of items.
+/// Attributes of the language, and others that are not names of items.
 const ATTRIBUTES: [&str; 24] = [
     "derive",
     "cfg",
@@ -173,7 +173,7 @@ pub(super) fn function(it: &mut Visitor, node: usize, _: Role) -> ExprId {
         d.params = params;
         d.results = result.into_iter().collect();
     }
-    // What is in a body is no member of the block around.
+    // What is in a body is not a member of the block around.
     let outer = std::mem::take(&mut it.block);
     it.expr_part(node, 4, Role::Read);
     it.block = outer;

@@ -44,7 +44,7 @@ pub(super) fn path(it: &mut Visitor, node: usize, role: Role) -> ExprId {
     it.attr(base, name, role)
 }
 
-/// `a::<B>`, `A<B>`: lifetimes are no arguments.
+/// `a::<B>`, `A<B>`: lifetimes are not arguments.
 pub(super) fn generic(it: &mut Visitor, node: usize, role: Role) -> ExprId {
     let base = it.expr_part(node, 0, role);
     let Some(list) = it.part(node, 1) else { return base };

@@ -239,7 +239,7 @@ impl<'s> Visitor<'_, 's> {
         }
     }
 
-    /// The body of a type. What is local outside of it is so inside, where it is no field of the type.
+    /// The body of a type. A local name from outside stays local inside, unless it is a field of the type.
     pub(in crate::grammars) fn body_of(&mut self, body: usize, class: Option<DefIdx>) {
         let outer = (self.class, self.function, self.result, self.receivers);
         let returns = std::mem::take(&mut self.returns);

@@ -341,7 +341,7 @@ impl<'b, 's> Visitor<'b, 's> {
         self.b.expr(Shape::Attr { base, name }, at, role)
     }
 
-    /// A name that is no local one.
+    /// A name that is not local.
     pub(in crate::grammars) fn free(&mut self, text: &'s str, at: u32, role: Role) -> ExprId {
         let name = self.b.str(text);
         self.b.expr(Shape::Name { name, binding: BindingId::NONE }, at, role)
