@@ -31,7 +31,7 @@ mkdir "$dir/home/someone/retry"
 printf 'package retry\n\n// Delay says how long to wait.\nfunc Delay(n int) int { return 1 << n }\n' > "$dir/home/someone/retry/retry.go"
 inside chown -R someone: /home/someone/retry
 as_user() { inside su someone -c "cd ~/retry && $1"; }
-said=$(as_user 'ctl pack "how long is the delay" --text')
+said=$(as_user 'ctl pack "how long is the delay" --as text')
 grep -q 'func Delay' <<< "$said" || { echo "debian: it does not pack: $said" >&2; exit 1; }
 as_user 'ctl callers Delay && ctl doctor && ctl daemon stop' > "$dir/root/said" || { cat "$dir/root/said" >&2; exit 1; }
 inside dpkg --purge indexd > /dev/null

@@ -124,7 +124,7 @@ use() {
     chmod 700 "$home/run"
     printf 'package retry\n\n// Delay says how long to wait.\nfunc Delay(n int) int { return 1 << n }\n' > "$home/repo/retry.go"
     local clean=(env -i HOME="$home" XDG_RUNTIME_DIR="$home/run" PATH="$path:/usr/bin:/bin")
-    (cd "$home/repo" && "${clean[@]}" ctl pack 'how long is the delay' --text) | grep -q 'func Delay' \
+    (cd "$home/repo" && "${clean[@]}" ctl pack 'how long is the delay' --as text) | grep -q 'func Delay' \
         || { say "$what does not pack"; exit 1; }
     "${clean[@]}" ctl daemon stop > /dev/null
     say "$what works: $("${clean[@]}" ctl --version | head -1)"

@@ -54,9 +54,9 @@ git -c init.defaultBranch=main init -q
 git add -A
 git -c user.name=A -c user.email=a@b -c commit.gpgsign=false commit -qm one
 sed -i 's/Delay(attempt int)/Delay(attempt, most int)/' retry.go
-"${ctl[@]}" pack --diff HEAD 'where is the delay of a retry decided' --html "$home/page.html" > /dev/null
-"${ctl[@]}" map --html "$home/map.html" > /dev/null
-"${ctl[@]}" graph Delay --svg --out "$home/graph.svg" > /dev/null
+"${ctl[@]}" pack --diff HEAD 'where is the delay of a retry decided' --as html --out "$home/page.html"
+"${ctl[@]}" map --as html --out "$home/map.html"
+"${ctl[@]}" graph Delay --as svg --out "$home/graph.svg"
 { printf '<!DOCTYPE html><html lang="en"><title>edges</title><main><h1>edges</h1>'; cat "$home/graph.svg"; printf '</main></html>\n'; } > "$home/graph.html"
 python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$home/graph.svg"
 for page in page map graph; do

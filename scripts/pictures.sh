@@ -10,7 +10,7 @@ target=${CARGO_TARGET_DIR:-$root/target}
 ctl=${CTL:-$target/debug/ctl}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$ctl" -C "$1" pack "$2" --budget 3000 --html "$work/page.html" > /dev/null
+"$ctl" -C "$1" pack "$2" --budget 3000 --as html --out "$work/page.html"
 COLUMNS=100 "$ctl" -C "$1" pack "$2" --budget 3000 --color always > "$work/terminal.txt"
 mkdir -p "$root/docs/images"
 NODE_PATH=${NODE_PATH:-$target/page-check/node_modules} node "$root/scripts/pictures.js" "$work/page.html" "$work/terminal.txt" "$root/docs/images"

@@ -1,6 +1,6 @@
 //! `ctl`: the thin client. It turns a command line into one request and an answer into text.
 //!
-//! Read `args` (what can be asked), `session` (reaching a daemon and talking to it), then
+//! Read `cli` and the table in `commands` (what can be asked), `session` (reaching a daemon and talking to it), then
 //! `commands`. What the daemon answers to `--json` passes through as it came. Nothing here knows
 //! the index.
 //!
@@ -8,7 +8,7 @@
 //! commands that need large libraries, as the protocol of agents does, it becomes `ctl-more`. In one
 //! program their tables alone made each start a twelfth longer.
 
-mod args;
+mod cli;
 mod commands;
 mod failure;
 mod launch;
@@ -18,33 +18,33 @@ mod replacement;
 mod session;
 mod style;
 
-use args::Cli;
-use clap::Parser;
+use cli::Cli;
 use failure::Failure;
 use indexd_proto::printed::{Failed, Printed};
 use std::process::ExitCode;
 
 /// The program `ctl`.
 pub fn ctl() -> ExitCode {
-    run(|| args::quick(std::env::args_os()).unwrap_or_else(Cli::parse), commands::run)
+    run(commands::run, commands::ctl_more::is_meant)
 }
 
 /// The program `ctl-more`: the same command line, for the commands that `ctl` leaves to it.
 pub fn ctl_more() -> ExitCode {
-    run(Cli::parse, commands::more::run)
+    run(commands::ctl_more::run, |_| false)
 }
 
-fn run(parse: fn() -> Cli, command: fn(Cli) -> Result<(), Failure>) -> ExitCode {
-    let cli = parse();
-    let common = cli.common.clone();
-    let done = match command(cli) {
-        Err(failure) if commands::admin::adds_unmarked(&common, &failure) => command(parse()),
+fn run(command: fn(&Cli) -> Result<(), Failure>, is_handed_over: fn(&Cli) -> bool) -> ExitCode {
+    let cli = cli::parse();
+    // The other program goes there itself.
+    let entered = if is_handed_over(&cli) { Ok(()) } else { commands::change_folder(&cli) };
+    let done = match entered.and_then(|()| command(&cli)) {
+        Err(failure) if commands::workspace::adds_unmarked(&cli.common, &failure) => command(&cli),
         done => done,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            report(&failure, common.json);
+            report(&failure, cli.common.json);
             ExitCode::from(failure.exit())
         }
     }

@@ -3,7 +3,6 @@
 //! It is drawn by hand: with a crate that draws bars, every start of `ctl` loads the library of
 //! mathematical functions.
 
-use crate::style::safe_line;
 use indexd_proto::rpc::ProgressParams;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -89,7 +88,7 @@ fn line(p: &ProgressParams, elapsed: Duration, columns: usize) -> String {
     // Bytes in some phases and files in others: their part says more than their number.
     let part = of_total(100).map_or_else(|| p.done.to_string(), |percent| format!("{percent} %"));
     let text =
-        format!("indexing: {phase:<7} {bar} {part:>5} ({}s)", elapsed.as_secs(), phase = safe_line(&p.phase));
+        format!("indexing: {phase:<7} {bar} {part:>5} ({}s)", elapsed.as_secs(), phase = p.phase.name());
     text.chars().take(columns.saturating_sub(1)).collect()
 }
 
@@ -97,6 +96,7 @@ fn line(p: &ProgressParams, elapsed: Duration, columns: usize) -> String {
 mod tests {
     use super::*;
     use indexd_proto::rpc::Id;
+    use indexd_proto::workspace::Phase;
 
     #[test]
     fn a_line_says_phase_part_and_time_and_fits() {
@@ -112,7 +112,7 @@ mod tests {
             (5, 10, 1, ""),
         ];
         for (done, total, columns, expected) in rows {
-            let p = ProgressParams { id: Id::Number(1), phase: "parse".to_owned(), done, total };
+            let p = ProgressParams { id: Id::Number(1), phase: Phase::Parse, done, total };
             assert_eq!(line(&p, Duration::from_millis(2_900), columns), expected);
         }
     }

@@ -4,18 +4,19 @@
 //! the daemon turns out to be older than this client, it is asked to finish and a new one is
 //! started; the request is sent again.
 
-use crate::args::Common;
+use crate::cli::Common;
 use crate::failure::Failure;
 use crate::launch;
 use crate::progress::Progress;
+use indexd_proto::correlation::{Correlated, CorrelationId};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::frame::{Decoder, Frame};
 use indexd_proto::hello::{
-    Build, CAPABILITY_HEARTBEAT, HelloParams, HelloResult, ProtocolRange, ShutdownParams,
+    Build, CAPABILITY_HEARTBEAT, FOR_AGENTS, HelloParams, HelloResult, ProtocolRange, ShutdownParams,
 };
 use indexd_proto::paths::Dirs;
 use indexd_proto::rpc::{self, CancelParams, ChunkParams, ProgressParams};
-use indexd_proto::{Id, Method, Outgoing, correlation};
+use indexd_proto::{Id, Method, Outgoing};
 use interprocess::ConnectWaitMode;
 use interprocess::local_socket::traits::{Stream as _, StreamCommon as _};
 use interprocess::local_socket::{ConnectOptions, GenericFilePath, Stream, ToFsName};
@@ -159,6 +160,8 @@ pub struct Session {
     start: Start,
     deadline: Option<Instant>,
     timeout_s: f64,
+    /// The name of this client.
+    name: &'static str,
     /// The user's own name of the request.
     correlation_id: Option<String>,
     greeted: Option<HelloResult>,
@@ -219,12 +222,18 @@ impl Session {
             start,
             deadline,
             timeout_s,
+            name: "ctl",
             correlation_id: common.correlation_id.clone(),
             greeted: None,
             upgraded: false,
             heard: Instant::now(),
             stop: None,
         })
+    }
+
+    /// Says in its greeting that it asks for coding agents, which a setting switches off.
+    pub fn asks_for_agents(&mut self) {
+        self.name = FOR_AGENTS;
     }
 
     /// Cancels requests under way when `stop` says so, within 50 ms.
@@ -260,16 +269,9 @@ impl Session {
 
     /// The line of a request, under the name that the user gave it.
     fn request<P: Serialize>(&self, method: Method, params: &P) -> Result<Vec<u8>, Failure> {
-        let Some(id) = &self.correlation_id else {
-            return Ok(rpc::request(Some(REQUEST), method.name(), params));
-        };
-        if !correlation::is_valid(id) {
-            return Err(Failure::Error(Box::new(correlation::refused())));
-        }
-        let mut params = serde_json::to_value(params)
-            .map_err(|e| Failure::new(ErrorCode::Internal, format!("the parameters: {e}")))?;
-        params[correlation::MEMBER] = id.as_str().into();
-        Ok(rpc::request(Some(REQUEST), method.name(), params))
+        let id = self.correlation_id.clone().map(CorrelationId::try_from).transpose();
+        let correlation_id = id.map_err(|refused| Failure::Error(Box::new(refused)))?;
+        Ok(rpc::request(Some(REQUEST), method.name(), Correlated { correlation_id, params }))
     }
 
     /// The same for answers that come in pieces, each given to `chunk`.
@@ -284,6 +286,15 @@ impl Session {
         chunk: &mut dyn FnMut(&str) -> Result<(), Failure>,
     ) -> Result<Vec<u8>, Failure> {
         let request = self.request(method, params)?;
+        self.send_until_answered(&request, progress, chunk)
+    }
+
+    fn send_until_answered(
+        &mut self,
+        request: &[u8],
+        progress: &mut Progress,
+        chunk: &mut dyn FnMut(&str) -> Result<(), Failure>,
+    ) -> Result<Vec<u8>, Failure> {
         let mut tries = RECONNECTS_MAX;
         // What was passed on cannot be taken back, so the rest must come from the same answer.
         let has_chunks = std::cell::Cell::new(false);
@@ -294,7 +305,7 @@ impl Session {
         let mut was_lost = false;
         let patient_until = self.deadline.unwrap_or_else(|| Instant::now() + BUSY_PATIENCE);
         loop {
-            match self.greet_and_send(&request).and_then(|()| self.exchange(progress, &mut passed)) {
+            match self.greet_and_send(request).and_then(|()| self.exchange(progress, &mut passed)) {
                 Ok(Some(answer)) => return Ok(answer),
                 Ok(None) => self.upgrade()?,
                 Err(failure) if tries > 0 && self.is_ending(&failure) => {
@@ -351,7 +362,8 @@ impl Session {
     fn greet_and_send(&mut self, request: &[u8]) -> Result<(), Failure> {
         let mut bytes = Vec::with_capacity(request.len() + 160);
         if self.greeted.is_none() {
-            let hello = HelloParams { client: Some(build()), protocol: Some(ProtocolRange::OURS) };
+            let client = Build { name: self.name.to_owned(), ..build() };
+            let hello = HelloParams { client: Some(client), protocol: Some(ProtocolRange::OURS) };
             bytes.extend(rpc::request(Some(HELLO), Method::Hello.name(), hello));
             bytes.push(b'\n');
         }

@@ -1,7 +1,7 @@
 //! Text for terminals: colours when wanted, and nothing from a repository that a terminal would
 //! obey.
 
-use crate::args::ColorWhen;
+use crate::cli::ColorWhen;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::PathBuf;

@@ -46,7 +46,7 @@
       (forward-line 2)
       (should (outline-invisible-p (point)))
       (indexd-pack-copy)
-      (should (equal (string-trim (current-kill 0)) (string-trim (test-ctl "pack" test-query "--text"))))
+      (should (equal (string-trim (current-kill 0)) (string-trim (test-ctl "pack" test-query "--as" "text"))))
       (goto-char (point-min))
       (re-search-forward "| func Delay")
       (indexd-pack-visit)))

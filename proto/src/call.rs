@@ -9,7 +9,6 @@ use crate::grep::{GrepParams, GrepResult};
 use crate::hello::{HelloParams, HelloResult, ShutdownParams, ShutdownResult};
 use crate::import::{ImportParams, ImportResult};
 use crate::request::{PackGetParams, PackGetResult, PackParams, PackResult, PreviewResult};
-use crate::schema;
 use crate::search::{
     DefinitionsParams, DefinitionsResult, SearchParams, SearchResult, SymbolParams, SymbolResult,
 };
@@ -42,13 +41,18 @@ macro_rules! methods {
             }
 
             /// The schemas of its parameters and of its answer, by the names under which they are published.
+            #[cfg(feature = "schema")]
             pub(crate) fn schemas(self) -> [(String, Value); 2] {
+                use crate::schema;
                 let [params, result] = ["params", "result"].map(|half| schema::file_of(self, half));
                 match self {
                     $(Self::$variant => [schema::document::<$params>(params), schema::document::<$result>(result)],)*
                 }
             }
         }
+
+        // Without schemas nothing else names the types of answers.
+        $(const _: Option<$result> = None;)*
 
         /// A request with its parameters.
         #[derive(Clone, Debug, PartialEq)]
@@ -66,8 +70,9 @@ macro_rules! methods {
             ///
             /// # Errors
             /// `POC_E_METHOD_NOT_FOUND` with the nearest name, or `POC_E_INVALID_REQUEST` with the
-            /// member at fault.
-            pub fn parse(method: &str, params: &str) -> Result<Self, ErrorObject> {
+            /// member at fault; in the request for a pack `POC_E_NOT_SUPPORTED` for members and words that are
+            /// not known.
+            pub fn parse(method: &str, params: Value) -> Result<Self, ErrorObject> {
                 match method {
                     $($name => read::<$params>(method, params).map(Self::$variant),)*
                     _ => Err(unknown(method)),
@@ -150,12 +155,15 @@ methods! {
     Shutdown(ShutdownParams) -> ShutdownResult = "shutdown",
 }
 
-fn read<P: DeserializeOwned>(method: &str, params: &str) -> Result<P, ErrorObject> {
-    serde_json::from_str(params).map_err(|e| {
-        // Positions count within the parameters and would mislead.
-        let text = e.to_string();
-        let what = text.split(" at line ").next().unwrap_or(&text);
-        ErrorObject::new(ErrorCode::InvalidRequest, format!("{method}: {what}"))
+fn read<P: DeserializeOwned>(method: &str, params: Value) -> Result<P, ErrorObject> {
+    serde_json::from_value(params).map_err(|e| {
+        let what = e.to_string();
+        let is_unknown = ["unknown field", "unknown variant"].iter().any(|start| what.starts_with(start));
+        let code = match method {
+            "pack" | "preview" if is_unknown => ErrorCode::NotSupported,
+            _ => ErrorCode::InvalidRequest,
+        };
+        ErrorObject::new(code, format!("{method}: {what}"))
     })
 }
 
@@ -182,11 +190,12 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn every_method_reads_its_own_name() {
         for m in Method::ALL {
-            match Call::parse(m.name(), "{}") {
+            match Call::parse(m.name(), json!({})) {
                 Ok(call) => assert_eq!(call.method(), *m),
                 Err(e) => assert_eq!(e.data.code, ErrorCode::InvalidRequest, "{}", m.name()),
             }
@@ -195,13 +204,20 @@ mod tests {
 
     #[test]
     fn says_what_is_unknown() {
-        let error = |method: &str, params: &str| Call::parse(method, params).unwrap_err();
-        assert_eq!(error("serach", "{}").data.hint, "did you mean \"search\"?");
-        assert_eq!(error("launch.rockets", "{}").data.hint, ErrorCode::MethodNotFound.hint());
-        let e = error("search", r#"{"query":"x","limt":3}"#);
+        let error = |method: &str, params| Call::parse(method, params).unwrap_err();
+        assert_eq!(error("serach", json!({})).data.hint, "did you mean \"search\"?");
+        assert_eq!(error("launch.rockets", json!({})).data.hint, ErrorCode::MethodNotFound.hint());
+        let e = error("search", json!({"query": "x", "limt": 3}));
         assert_eq!(e.data.code, ErrorCode::InvalidRequest);
         assert!(e.message.starts_with("search: unknown field `limt`, expected one of"), "{}", e.message);
-        assert!(error("search", r#"{"query":3}"#).message.contains("expected a string"));
-        assert!(error("workspace.remove", "{}").message.contains("missing field `repo`"));
+        assert!(error("search", json!({"query": 3})).message.contains("expected a string"));
+        assert!(error("workspace.remove", json!({})).message.contains("missing field `repo`"));
+        for (params, code) in [
+            (json!({"colour": 1}), ErrorCode::NotSupported),
+            (json!({"layout": "round"}), ErrorCode::NotSupported),
+            (json!({"query": 3}), ErrorCode::InvalidRequest),
+        ] {
+            assert_eq!(error("pack", params.clone()).data.code, code, "{params}");
+        }
     }
 }

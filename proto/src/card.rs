@@ -1,10 +1,12 @@
 //! `card`: a definition at a glance, in a few hundred tokens.
 
+use crate::answer::answer;
 use crate::graph::Through;
+use crate::overlay::Overlay;
 use crate::search::Symbol;
-use crate::workspace::{Envelope, Wait};
+use crate::workspace::Wait;
+use indexd_api::JsonSchema;
 use indexd_api::params;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 params! {
@@ -15,50 +17,44 @@ params! {
         symbol: String,
         /// Tokens (`o200k_base`) of the text. Default 400, 100 to 2,000.
         max_tokens: Option<u32>,
-        wait, progress,
+        wait, progress, overlays,
     }
 }
 
-/// Answer to `card`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CardResult {
-    /// Always `Card`.
-    pub schema: String,
-    /// Version of this object's shape.
-    pub schema_version: String,
-    /// The definition: of several with the name the one that is used most.
-    pub symbol: Symbol,
-    /// What it is a member of.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owner: Option<Symbol>,
-    /// The first paragraph of what is written about it, on one line; empty when there is nothing.
-    pub doc: String,
-    /// Who calls it, or uses it when it is no function; tests are not among them.
-    pub callers: CardLinks,
-    /// What it calls; the members of a type.
-    pub callees: CardLinks,
-    /// Tests that reach it, directly or through a caller.
-    pub tests: CardLinks,
-    /// What it may be called through: methods of interfaces and bases that it implements or overrides, with
-    /// callers of their own.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub through: Vec<Through>,
-    /// What stands of the name in the text without an edge, in a sentence; empty for nothing.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub beside: String,
-    /// How many other definitions of the name there are.
-    #[serde(default)]
-    pub n_others: u64,
-    /// Other definitions of the name, at most 20.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub others: Vec<Symbol>,
-    /// All of it as text within the limit.
-    pub text: String,
-    /// Tokens of the text.
-    pub tokens: u32,
-    /// What is known beside it.
-    pub envelope: Envelope,
+answer! {
+    /// Answer to `card`.
+    CardResult("Card", envelope) {
+        /// The definition: of several with the name the one that is used most.
+        symbol: Symbol,
+        /// What it is a member of.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        owner: Option<Symbol>,
+        /// The first paragraph of what is written about it, on one line; empty when there is nothing.
+        doc: String,
+        /// Who calls it, or uses it when it is no function; tests are not among them.
+        callers: CardLinks,
+        /// What it calls; the members of a type.
+        callees: CardLinks,
+        /// Tests that reach it, directly or through a caller.
+        tests: CardLinks,
+        /// What it may be called through: methods of interfaces and bases that it implements or overrides, with
+        /// callers of their own.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        through: Vec<Through>,
+        /// What stands of the name in the text without an edge, in a sentence; empty for nothing.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        beside: String,
+        /// How many other definitions of the name there are.
+        #[serde(default)]
+        n_others: u64,
+        /// Other definitions of the name, at most 20.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<Symbol>,
+        /// All of it as text within the limit.
+        text: String,
+        /// Tokens of the text.
+        tokens: u32,
+    }
 }
 
 /// Definitions on the other side of edges.

@@ -3,67 +3,77 @@
 
 use crate::error::{ErrorCode, ErrorObject};
 use crate::limits::CORRELATION_ID_BYTES_MAX;
-use serde_json::value::RawValue;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-/// The name of the member.
-pub const MEMBER: &str = "correlationId";
-
-/// Takes the id out of the parameters of a request.
-///
-/// # Errors
-/// `POC_E_INVALID_REQUEST` for an id that is not 1 to 64 of the characters `A-Z a-z 0-9 - _ . :`.
-pub fn split(params: &str) -> Result<(Option<String>, Cow<'_, str>), ErrorObject> {
-    if !params.contains(MEMBER) {
-        return Ok((None, Cow::Borrowed(params)));
-    }
-    // Anything but an object is refused where the method reads its parameters.
-    let Ok(mut members) = serde_json::from_str::<BTreeMap<String, &RawValue>>(params) else {
-        return Ok((None, Cow::Borrowed(params)));
-    };
-    let Some(given) = members.remove(MEMBER) else { return Ok((None, Cow::Borrowed(params))) };
-    let id: Option<String> = serde_json::from_str(given.get()).map_err(|_| refused())?;
-    if !id.as_deref().is_none_or(is_valid) {
-        return Err(refused());
-    }
-    let rest = serde_json::to_string(&members)
-        .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the parameters: {e}")))?;
-    Ok((id, Cow::Owned(rest)))
+/// Parameters of any method beside the member that all of them may have.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Correlated<P> {
+    /// The client's own id for its logs and ours: 1 to 64 of the characters `A-Z a-z 0-9 - _ . :`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<CorrelationId>,
+    /// The parameters of the method.
+    #[serde(flatten)]
+    pub params: P,
 }
 
-/// Whether an id may stand in a log.
-pub fn is_valid(id: &str) -> bool {
-    let is_plain = id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b));
-    is_plain && (1..=CORRELATION_ID_BYTES_MAX).contains(&id.len())
+/// A name for a request that may stand in a log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct CorrelationId(String);
+
+impl CorrelationId {
+    /// Takes the id out of the parameters of a request.
+    ///
+    /// # Errors
+    /// `POC_E_INVALID_REQUEST` for an id that is not 1 to 64 of the characters `A-Z a-z 0-9 - _ . :`.
+    pub fn take(params: &mut Value) -> Result<Option<Self>, ErrorObject> {
+        let given = params.as_object_mut().and_then(|members| members.remove("correlationId"));
+        given.map_or(Ok(None), serde_json::from_value).map_err(|_| refused())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for CorrelationId {
+    type Error = ErrorObject;
+
+    fn try_from(id: String) -> Result<Self, ErrorObject> {
+        let is_plain = id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b));
+        let is_valid = is_plain && (1..=CORRELATION_ID_BYTES_MAX).contains(&id.len());
+        if is_valid { Ok(Self(id)) } else { Err(refused()) }
+    }
 }
 
 /// The error for an id that may not.
-pub fn refused() -> ErrorObject {
-    let message =
-        format!("{MEMBER} must be 1 to {CORRELATION_ID_BYTES_MAX} of the characters A-Z a-z 0-9 - _ . :");
+fn refused() -> ErrorObject {
+    let message = format!(
+        "correlationId must be 1 to {CORRELATION_ID_BYTES_MAX} of the characters A-Z a-z 0-9 - _ . :"
+    );
     ErrorObject::new(ErrorCode::InvalidRequest, message).with_hint("leave it out, and one is made")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn the_id_is_taken_out_and_the_rest_is_left() {
-        let check = |params: &str, id: Option<&str>, rest: &str| {
-            let (found, left) = split(params).unwrap();
-            assert_eq!((found.as_deref(), &*left), (id, rest), "{params}");
+        let check = |mut params: Value, id: Option<&str>, rest: Value| {
+            let found = CorrelationId::take(&mut params).unwrap();
+            assert_eq!((found.as_ref().map(CorrelationId::as_str), params), (id, rest));
         };
-        check(r#"{"query":"x"}"#, None, r#"{"query":"x"}"#);
-        check(r#"{"correlationId":"a:1","n":1.50}"#, Some("a:1"), r#"{"n":1.50}"#);
-        check(r#"{"correlationId":null}"#, None, "{}");
-        // A text that only speaks of it is left as it is.
-        check(r#"{"query":"correlationId"}"#, None, r#"{"query":"correlationId"}"#);
-        check(r#"["correlationId"]"#, None, r#"["correlationId"]"#);
-        for id in [r#""""#.to_owned(), r#""a b""#.to_owned(), "7".to_owned(), format!("{:?}", "x".repeat(65))]
-        {
-            let error = split(&format!(r#"{{"correlationId":{id}}}"#)).unwrap_err();
+        check(json!({"query": "correlationId"}), None, json!({"query": "correlationId"}));
+        check(json!({"correlationId": "a:1", "n": 1.5}), Some("a:1"), json!({"n": 1.5}));
+        check(json!({"correlationId": null}), None, json!({}));
+        check(json!(["correlationId"]), None, json!(["correlationId"]));
+        for id in [json!(""), json!("a b"), json!(7), json!("x".repeat(65))] {
+            let error = CorrelationId::take(&mut json!({"correlationId": id})).unwrap_err();
             assert_eq!(error.data.code, ErrorCode::InvalidRequest, "{id}");
         }
     }

@@ -1,10 +1,10 @@
 //! `map` and `pack.markdown`: Markdown documents for loops that render prompts from files.
 
 use crate::workspace::{Envelope, Wait};
+use indexd_api::JsonSchema;
 pub use indexd_api::map::*;
 use indexd_api::params;
 pub use indexd_api::task::{TaskDocument, TaskFile, TaskQuery};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 params! {

@@ -1,7 +1,7 @@
 //! The error object of an answer.
 
+use indexd_api::JsonSchema;
 pub use indexd_api::error::ErrorCode;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
 //! `export.dump` and `export.edges`: long texts, sent as `$/chunk` notifications before the answer.
 
 use crate::workspace::{Envelope, Wait};
+use indexd_api::JsonSchema;
 use indexd_api::params;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 params! {

@@ -1,11 +1,12 @@
 //! `graph.callers`, `graph.callees`, `graph.refs`, `graph.impact`, `graph.around`: walks along resolved edges, with
 //! the evidence of each and a statement of what the graph may be missing.
 
+use crate::answer::answer;
 use crate::overlay::Overlay;
 use crate::search::Symbol;
-use crate::workspace::{Envelope, Wait};
+use crate::workspace::Wait;
+use indexd_api::JsonSchema;
 use indexd_api::params;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -44,41 +45,35 @@ pub enum Picture {
     Mermaid,
 }
 
-/// Answer to the graph methods.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GraphResult {
-    /// Always `GraphResult`.
-    pub schema: String,
-    /// Version of this object's shape.
-    pub schema_version: String,
-    /// `callers`, `callees`, `refs`, `impact`, `implementations` or `around`.
-    pub relation: String,
-    /// What the name was taken for, those first that are used most, product code before tests, docs and
-    /// generated files. All were walked from; the first 20 are here unless `all` is asked for.
-    pub roots: Vec<Symbol>,
-    /// How many there are.
-    #[serde(default)]
-    pub n_roots: u64,
-    /// By depth, then by place.
-    pub edges: Vec<GraphEdge>,
-    /// Whether a limit stopped the walk.
-    pub bounded: bool,
-    /// Edges that were met; more than in `edges` where a limit cut them. What lies behind those that were cut
-    /// is not counted.
-    #[serde(default)]
-    pub n_edges: u64,
-    /// Of `callers`: methods of interfaces and base classes that the roots implement or override, with
-    /// how many definitions call those; each call may reach a root.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub through: Vec<Through>,
-    /// What may be missing.
-    pub coverage: Coverage,
-    /// The picture, when asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub picture: Option<String>,
-    /// What is known beside it.
-    pub envelope: Envelope,
+answer! {
+    /// Answer to the graph methods.
+    GraphResult("GraphResult", envelope) {
+        /// `callers`, `callees`, `refs`, `impact`, `implementations` or `around`.
+        relation: String,
+        /// What the name was taken for, those first that are used most, product code before tests, docs and
+        /// generated files. All were walked from; the first 20 are here unless `all` is asked for.
+        roots: Vec<Symbol>,
+        /// How many there are.
+        #[serde(default)]
+        n_roots: u64,
+        /// By depth, then by place.
+        edges: Vec<GraphEdge>,
+        /// Whether a limit stopped the walk.
+        bounded: bool,
+        /// Edges that were met; more than in `edges` where a limit cut them. What lies behind those that were cut
+        /// is not counted.
+        #[serde(default)]
+        n_edges: u64,
+        /// Of `callers`: methods of interfaces and base classes that the roots implement or override, with
+        /// how many definitions call those; each call may reach a root.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        through: Vec<Through>,
+        /// What may be missing.
+        coverage: Coverage,
+        /// The picture, when asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        picture: Option<String>,
+    }
 }
 
 /// A method that is called in the place of a root.

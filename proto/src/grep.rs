@@ -1,10 +1,11 @@
 //! `grep`: lines that match a regular expression, each with what it is and where it stands in the code.
 
+use crate::answer::answer;
 use crate::overlay::Overlay;
 use crate::pack::LineRange;
-use crate::workspace::{Envelope, Wait};
+use crate::workspace::Wait;
+use indexd_api::JsonSchema;
 use indexd_api::params;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 params! {
@@ -83,25 +84,19 @@ impl GrepRole {
     }
 }
 
-/// Answer to `grep`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GrepResult {
-    /// Always `GrepResult`.
-    pub schema: String,
-    /// Version of this object's shape.
-    pub schema_version: String,
-    /// Files with a matching line, by path, all of them.
-    pub files: Vec<GrepFile>,
-    /// Matching lines by path and number, from `skip` on, at most `limit`.
-    pub lines: Vec<GrepLine>,
-    /// How many matching lines there are.
-    pub n_lines: u64,
-    /// The text, when asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    /// What is known beside it.
-    pub envelope: Envelope,
+answer! {
+    /// Answer to `grep`.
+    GrepResult("GrepResult", envelope) {
+        /// Files with a matching line, by path, all of them.
+        files: Vec<GrepFile>,
+        /// Matching lines by path and number, from `skip` on, at most `limit`.
+        lines: Vec<GrepLine>,
+        /// How many matching lines there are.
+        n_lines: u64,
+        /// The text, when asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    }
 }
 
 /// A file with matching lines.

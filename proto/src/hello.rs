@@ -1,8 +1,8 @@
 //! The handshake, `shutdown`, and what both sides say about their builds.
 
 use crate::{PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
+use indexd_api::JsonSchema;
 use indexd_api::params;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A range of protocol versions.
@@ -53,6 +53,9 @@ fn triple(version: &str) -> Option<[u32; 3]> {
     let out = [parts.next()??, parts.next()??, parts.next()??];
     parts.next().is_none().then_some(out)
 }
+
+/// The name of a client that asks for coding agents; `mcp.enabled` switches its answers off.
+pub const FOR_AGENTS: &str = "ctl mcp";
 
 /// The daemon sends [`HEARTBEAT`] to whoever has said `hello`, every few seconds while it works on a
 /// request.

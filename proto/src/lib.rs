@@ -7,6 +7,7 @@
 //!
 //! This crate knows nothing of the index: the daemon alone turns its types into these.
 
+pub mod answer;
 pub mod call;
 pub mod card;
 pub mod correlation;
@@ -24,6 +25,7 @@ pub mod paths;
 pub mod printed;
 pub mod request;
 pub mod rpc;
+#[cfg(feature = "schema")]
 pub mod schema;
 pub mod search;
 pub mod shown;

@@ -1,6 +1,6 @@
 //! Unsaved texts that a request is to be answered with.
 
-use schemars::JsonSchema;
+use indexd_api::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A text that an editor holds and the disk does not: the answer is as if it were saved.

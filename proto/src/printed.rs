@@ -3,7 +3,7 @@
 use crate::error::ErrorObject;
 use crate::hello::ProtocolRange;
 use crate::workspace::WorkspaceStatus;
-use schemars::JsonSchema;
+use indexd_api::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of these shapes.

@@ -1,26 +1,46 @@
 //! `pack` and `preview`: what is asked. A query is enough; everything else has a default.
 
+use crate::answer::answer;
 use crate::overlay::Overlay;
-use crate::pack::Pack;
 use crate::workspace::{Envelope, Wait};
+use indexd_api::JsonSchema;
 use indexd_api::params;
 pub use indexd_api::request::*;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// Parameters of `pack` and `preview`: the options of one call, beside the members of a
 /// [`Request`], which alone shape the pack.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Members")]
+#[schemars(!try_from)]
 pub struct PackParams {
     /// The options of this call.
     #[serde(flatten)]
     pub call: CallOptions,
-    /// The request. The engine checks it: an unknown member or value is `POC_E_NOT_SUPPORTED`.
+    /// The request. An unknown member or value is `POC_E_NOT_SUPPORTED`.
     #[serde(flatten)]
-    #[schemars(with = "Request")]
-    pub request: Map<String, Value>,
+    pub request: Request,
+}
+
+/// The same as it arrives: what is not an option of the call is of the request, which refuses what it does
+/// not know.
+#[derive(Deserialize)]
+struct Members {
+    #[serde(flatten)]
+    call: CallOptions,
+    #[serde(flatten)]
+    request: Map<String, Value>,
+}
+
+impl TryFrom<Members> for PackParams {
+    type Error = serde_json::Error;
+
+    fn try_from(members: Members) -> Result<Self, Self::Error> {
+        Ok(Self { call: members.call, request: serde_json::from_value(Value::Object(members.request))? })
+    }
 }
 
 /// What concerns one call and not its answer.
@@ -66,16 +86,16 @@ pub struct CallOptions {
 pub struct PackResult<'a> {
     /// The pack.
     #[serde(borrow)]
-    #[schemars(with = "Pack")]
+    #[schemars(with = "crate::pack::Pack")]
     pub pack: &'a RawValue,
     /// What is known beside it.
     pub envelope: Envelope,
     /// The text that was budgeted, when asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rendered: Option<String>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub rendered: Option<Cow<'a, str>>,
     /// The page, when asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub page: Option<String>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<Cow<'a, str>>,
 }
 
 params! {
@@ -92,22 +112,16 @@ params! {
 pub struct PackGetResult<'a> {
     /// The pack.
     #[serde(borrow)]
-    #[schemars(with = "Pack")]
+    #[schemars(with = "crate::pack::Pack")]
     pub pack: &'a RawValue,
 }
 
-/// Answer to `preview`: what a pack would hold, without its text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PreviewResult {
-    /// `PreviewResult`.
-    pub schema: String,
-    /// Of this object.
-    pub schema_version: String,
-    /// What would be included, in rank order.
-    pub preview: Value,
-    /// What is known beside it.
-    pub envelope: Envelope,
+answer! {
+    /// Answer to `preview`: what a pack would hold, without its text.
+    PreviewResult("PreviewResult", envelope) {
+        /// What would be included, in rank order.
+        preview: Value,
+    }
 }
 
 #[cfg(test)]
@@ -118,15 +132,17 @@ mod tests {
     #[test]
     fn options_of_the_call_are_taken_out_of_the_request() {
         let params: PackParams = serde_json::from_value(json!({
-            "cwd": "/r", "query": "x", "noCache": true, "wait": {"mode": "strict"}, "budgets": {"maxItems": 3}, "colour": 1,
+            "cwd": "/r", "query": "x", "noCache": true, "wait": {"mode": "strict"}, "budgets": {"maxItems": 3},
         }))
         .unwrap();
         assert_eq!(params.call.cwd.as_deref(), Some("/r"));
         assert!(params.call.no_cache);
         assert_eq!(
-            Value::Object(params.request),
-            json!({"query": "x", "budgets": {"maxItems": 3}, "colour": 1})
+            serde_json::to_value(params.request).unwrap(),
+            json!({"query": "x", "budgets": {"maxItems": 3}})
         );
+        let unknown = serde_json::from_value::<PackParams>(json!({"query": "x", "colour": 1})).unwrap_err();
+        assert!(unknown.to_string().starts_with("unknown field `colour`"), "{unknown}");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! JSON-RPC 2.0 envelopes: what stands around the parameters and results of every method.
 
 use crate::error::{ErrorCode, ErrorObject};
+use crate::workspace::Phase;
 use crate::{PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
-use schemars::JsonSchema;
+use indexd_api::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -216,8 +217,8 @@ impl<'a> Outgoing<'a> {
 pub struct ProgressParams {
     /// The request.
     pub id: Id,
-    /// The phase: `scan`, `parse`, `seal`, `link`, `write` or `update`.
-    pub phase: String,
+    /// The phase.
+    pub phase: Phase,
     /// Units done.
     pub done: u64,
     /// Units in all; 0 when not known yet.

@@ -50,7 +50,7 @@ fn add_correlation(schema: &mut Value) {
     });
     if let Some(object) = schema.as_object_mut() {
         let properties = object.entry("properties").or_insert_with(|| serde_json::json!({}));
-        properties[crate::correlation::MEMBER] = member;
+        properties["correlationId"] = member;
     }
 }
 
@@ -119,17 +119,8 @@ mod tests {
                 serde_json::from_str::<rpc::CancelParams>(request.params).unwrap();
                 continue;
             }
-            let call =
-                crate::Call::parse(&request.method, request.params).unwrap_or_else(|e| panic!("{line}: {e}"));
-            if let crate::Call::Pack(params) = &call {
-                let known = serde_json::from_value::<request::Request>(Value::Object(params.request.clone()))
-                    .unwrap();
-                assert_eq!(
-                    serde_json::to_value(known).unwrap(),
-                    Value::Object(params.request.clone()),
-                    "{line}"
-                );
-            }
+            let params = serde_json::from_str(request.params).unwrap();
+            let call = crate::Call::parse(&request.method, params).unwrap_or_else(|e| panic!("{line}: {e}"));
             seen.insert(call.method().name());
         }
         let all: std::collections::BTreeSet<_> = Method::ALL.iter().map(|m| m.name()).collect();

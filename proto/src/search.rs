@@ -1,11 +1,12 @@
 //! `search` and `symbol`: ranked places and definitions by name.
 
+use crate::answer::answer;
 use crate::card::Neighbors;
 use crate::overlay::Overlay;
 use crate::pack::{Confidence, LineRange, Range};
-use crate::workspace::{Envelope, Wait};
+use crate::workspace::Wait;
+use indexd_api::JsonSchema;
 use indexd_api::params;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 params! {
@@ -25,24 +26,18 @@ params! {
     }
 }
 
-/// Answer to `search`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SearchResult {
-    /// Always `SearchResult`.
-    pub schema: String,
-    /// Version of this object's shape.
-    pub schema_version: String,
-    /// Best first.
-    pub hits: Vec<Hit>,
-    /// How sure the answer can be.
-    #[serde(default)]
-    pub confidence: Confidence,
-    /// What was expected and no code holds.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub missing: Vec<String>,
-    /// What is known beside it.
-    pub envelope: Envelope,
+answer! {
+    /// Answer to `search`.
+    SearchResult("SearchResult", envelope) {
+        /// Best first.
+        hits: Vec<Hit>,
+        /// How sure the answer can be.
+        #[serde(default)]
+        confidence: Confidence,
+        /// What was expected and no code holds.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        missing: Vec<String>,
+    }
 }
 
 /// A place found.
@@ -97,21 +92,15 @@ params! {
     }
 }
 
-/// Answer to `symbol`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SymbolResult {
-    /// Always `SymbolResult`.
-    pub schema: String,
-    /// Version of this object's shape.
-    pub schema_version: String,
-    /// Exact matches first, then by path and position.
-    pub symbols: Vec<Symbol>,
-    /// How many there are.
-    #[serde(default)]
-    pub n_symbols: u64,
-    /// What is known beside it.
-    pub envelope: Envelope,
+answer! {
+    /// Answer to `symbol`.
+    SymbolResult("SymbolResult", envelope) {
+        /// Exact matches first, then by path and position.
+        symbols: Vec<Symbol>,
+        /// How many there are.
+        #[serde(default)]
+        n_symbols: u64,
+    }
 }
 
 /// A definition.
@@ -152,26 +141,20 @@ params! {
     }
 }
 
-/// Answer to `show`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct DefinitionsResult {
-    /// Always `Definitions`.
-    pub schema: String,
-    /// Version of this object's shape.
-    pub schema_version: String,
-    /// The definitions that the text shows, in its order.
-    pub symbols: Vec<Symbol>,
-    /// The text, in the form of a pack's.
-    pub text: String,
-    /// Its tokens.
-    pub tokens: u32,
-    /// Places (`path:first-last`) that had no room.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cut: Vec<String>,
-    /// Names and places that stand for nothing.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unknown: Vec<String>,
-    /// What is known beside it.
-    pub envelope: Envelope,
+answer! {
+    /// Answer to `show`.
+    DefinitionsResult("Definitions", envelope) {
+        /// The definitions that the text shows, in its order.
+        symbols: Vec<Symbol>,
+        /// The text, in the form of a pack's.
+        text: String,
+        /// Its tokens.
+        tokens: u32,
+        /// Places (`path:first-last`) that had no room.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        cut: Vec<String>,
+        /// Names and places that stand for nothing.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unknown: Vec<String>,
+    }
 }

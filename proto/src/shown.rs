@@ -1,8 +1,9 @@
 //! `context.show`: what a pack held and what it cost, without its content.
 
+use crate::answer::answer;
+use indexd_api::JsonSchema;
 use indexd_api::params;
 use indexd_api::sources::SourceType;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -16,27 +17,23 @@ params! {
     }
 }
 
-/// The result of `context.show`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ContextSummary {
-    /// Always `ContextSummary`.
-    pub schema: String,
-    /// Version of this object.
-    pub schema_version: String,
-    /// The pack; absent for one of offered sources, which has no id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pack_id: Option<String>,
-    /// The method that made it.
-    pub method: String,
-    /// What it could take and what it took.
-    pub budget: ShownBudget,
-    /// What it took by kind of source, the weightiest kind first; kinds that took nothing are left out.
-    pub sources: Vec<ShownSource>,
-    /// Its chunks, in its own order.
-    pub chunks: Vec<ShownChunk>,
-    /// Weights, priorities and sizes that were in force, by key.
-    pub settings: BTreeMap<String, Value>,
+answer! {
+    /// The result of `context.show`.
+    ContextSummary("ContextSummary") {
+        /// The pack; absent for one of offered sources, which has no id.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pack_id: Option<String>,
+        /// The method that made it.
+        method: String,
+        /// What it could take and what it took.
+        budget: ShownBudget,
+        /// What it took by kind of source, the weightiest kind first; kinds that took nothing are left out.
+        sources: Vec<ShownSource>,
+        /// Its chunks, in its own order.
+        chunks: Vec<ShownChunk>,
+        /// Weights, priorities and sizes that were in force, by key.
+        settings: BTreeMap<String, Value>,
+    }
 }
 
 /// What a pack could take and what it took, in tokens.

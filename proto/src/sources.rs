@@ -1,9 +1,9 @@
 //! `context.pack`: packing what the caller offers, instead of what the engine finds.
 
 use crate::workspace::{Envelope, Wait};
+use indexd_api::JsonSchema;
 use indexd_api::params;
 pub use indexd_api::sources::{ContextBudget, OfferedSource, SourceType};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -1,9 +1,10 @@
 //! `why`: whether a path is in the index, and what decides it.
 
+use crate::answer::answer;
 use crate::overlay::Overlay;
-use crate::workspace::{Envelope, Wait};
+use crate::workspace::Wait;
+use indexd_api::JsonSchema;
 use indexd_api::params;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 params! {
@@ -17,10 +18,11 @@ params! {
 }
 
 /// What became of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// In the index, with definitions and edges where its language has them.
+    #[default]
     Indexed,
     /// In the index around syntax errors.
     IndexedAroundErrors,
@@ -70,25 +72,19 @@ pub struct Rule {
     pub pattern: String,
 }
 
-/// Answer to `why`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct WhyResult {
-    /// Always `WhyResult`.
-    pub schema: String,
-    /// Version of this object's shape.
-    pub schema_version: String,
-    /// The path from the root; as given when it lies outside.
-    pub path: String,
-    /// What became of it.
-    pub standing: Standing,
-    /// The same as a sentence.
-    pub reason: String,
-    /// The path that decides: the path itself or a folder above it.
-    pub decided_by: String,
-    /// The rule that leaves it out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rule: Option<Rule>,
-    /// What is known beside it.
-    pub envelope: Envelope,
+answer! {
+    /// Answer to `why`.
+    WhyResult("WhyResult", envelope) {
+        /// The path from the root; as given when it lies outside.
+        path: String,
+        /// What became of it.
+        standing: Standing,
+        /// The same as a sentence.
+        reason: String,
+        /// The path that decides: the path itself or a folder above it.
+        decided_by: String,
+        /// The rule that leaves it out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<Rule>,
+    }
 }

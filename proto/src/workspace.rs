@@ -1,8 +1,9 @@
 //! Workspaces: which repository a request is about, waiting for its index, and status.
 
+use crate::answer::answer;
 use crate::overlay::OverlayFacts;
-use indexd_api::params;
-use schemars::JsonSchema;
+use indexd_api::JsonSchema;
+use indexd_api::{kinds, params};
 use serde::{Deserialize, Serialize};
 
 /// How a request names its workspace. With `repo` that folder is the root exactly; with `cwd` the
@@ -33,6 +34,90 @@ pub enum WaitMode {
     Stale,
 }
 
+kinds! {
+    /// How it is known that an index holds every save.
+    How {
+        /// It is not known.
+        #[default]
+        None = "none",
+        /// The system's queue of changes was read to its end.
+        Queue = "queue",
+        /// A file made after the request was noticed.
+        Cookie = "cookie",
+        /// The tree was compared.
+        Scan = "scan",
+    }
+
+    /// How changes are noticed.
+    Watch {
+        /// Each request compares the tree.
+        #[default]
+        Scan = "scan",
+        /// Each folder is watched.
+        Events = "events",
+        /// Some folders are not watched, so each request compares the tree.
+        Degraded = "degraded",
+    }
+
+    /// Where a workspace is in its life.
+    State {
+        /// Its index is not open; the next request opens it.
+        #[default]
+        Closed = "closed",
+        /// The first build is under way.
+        Building = "building",
+        /// It answers and follows the tree.
+        Ready = "ready",
+        /// It answers from the old index while a new one is built.
+        Rebuilding = "rebuilding",
+        /// It cannot go on.
+        Failed = "failed",
+    }
+
+    /// Why a workspace cannot go on.
+    FailureCode {
+        /// The disk of the index is full.
+        DiskFull = "disk-full",
+        /// The root or a folder of it is gone.
+        RootGone = "root-gone",
+        /// The system refuses access.
+        Permission = "permission",
+        /// The index was damaged again and again.
+        Corrupt = "corrupt",
+        /// A setting is refused.
+        Config = "config",
+        /// A fault of the daemon, or what has no other code.
+        #[default]
+        Internal = "internal",
+    }
+
+    /// A part of the work on an index.
+    Phase {
+        /// The tree is listed.
+        #[default]
+        Scan = "scan",
+        /// Files are read and parsed.
+        Parse = "parse",
+        /// Vocabularies are merged.
+        Seal = "seal",
+        /// Uses are resolved.
+        Link = "link",
+        /// Rows are written.
+        Write = "write",
+    }
+
+    /// Why an index is removed.
+    Reason {
+        /// Its repository is gone.
+        #[default]
+        Gone = "gone",
+        /// Nobody asked for it in a long time.
+        Unused = "unused",
+        /// It belongs to no registered repository.
+        Unregistered = "unregistered",
+    }
+}
+
 /// How long to wait, and for what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -55,9 +140,8 @@ pub struct Wait {
 pub struct Envelope {
     /// Whether every change saved before the request is in.
     pub fresh: bool,
-    /// How that is known: `queue` (the system's queue of changes was read to its end), `cookie` (a file
-    /// made after the request was noticed), `scan` (the tree was compared), or `none` when it is not.
-    pub how: String,
+    /// How that is known.
+    pub how: How,
     /// Changed paths known and not yet in the index.
     pub pending: u64,
     /// The number of the index state that was read.
@@ -126,16 +210,12 @@ params! {
     ListParams {}
 }
 
-/// Answer to `workspace.list`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ListResult {
-    /// `WorkspaceList`.
-    pub schema: String,
-    /// Of this object.
-    pub schema_version: String,
-    /// Sorted by root.
-    pub workspaces: Vec<WorkspaceStatus>,
+answer! {
+    /// Answer to `workspace.list`.
+    ListResult("WorkspaceList") {
+        /// Sorted by root.
+        workspaces: Vec<WorkspaceStatus>,
+    }
 }
 
 params! {
@@ -156,24 +236,20 @@ pub struct Collected {
     pub root: Option<String>,
     /// The name of its folder.
     pub index: String,
-    /// `gone`, `unused` or `unregistered`.
-    pub reason: String,
+    /// Why.
+    pub reason: Reason,
     /// Bytes on disk.
     pub bytes: u64,
 }
 
-/// Answer to `workspace.gc`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GcResult {
-    /// `GcResult`.
-    pub schema: String,
-    /// Version of this object.
-    pub schema_version: String,
-    /// Whether nothing was removed.
-    pub dry_run: bool,
-    /// What was removed, or would be, sorted by folder.
-    pub removed: Vec<Collected>,
+answer! {
+    /// Answer to `workspace.gc`.
+    GcResult("GcResult") {
+        /// Whether nothing was removed.
+        dry_run: bool,
+        /// What was removed, or would be, sorted by folder.
+        removed: Vec<Collected>,
+    }
 }
 
 params! {
@@ -186,20 +262,16 @@ params! {
     }
 }
 
-/// Answer to `index.compact`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CompactResult {
-    /// `CompactResult`.
-    pub schema: String,
-    /// Version of this object.
-    pub schema_version: String,
-    /// The root of the workspace.
-    pub root: String,
-    /// Bytes on disk before.
-    pub bytes_before: u64,
-    /// Bytes on disk now.
-    pub bytes: u64,
+answer! {
+    /// Answer to `index.compact`.
+    CompactResult("CompactResult") {
+        /// The root of the workspace.
+        root: String,
+        /// Bytes on disk before.
+        bytes_before: u64,
+        /// Bytes on disk now.
+        bytes: u64,
+    }
 }
 
 params! {
@@ -214,18 +286,12 @@ params! {
     }
 }
 
-/// Answer to `index.wait`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct WaitResult {
-    /// `WaitResult`.
-    pub schema: String,
-    /// Of this object.
-    pub schema_version: String,
-    /// The state that was reached.
-    pub envelope: Envelope,
-    /// The workspace.
-    pub workspace: WorkspaceStatus,
+answer! {
+    /// Answer to `index.wait`.
+    WaitResult("WaitResult", envelope) {
+        /// The workspace.
+        workspace: WorkspaceStatus,
+    }
 }
 
 params! {
@@ -237,16 +303,12 @@ params! {
     }
 }
 
-/// Answer to `config.show`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ConfigResult {
-    /// Always `Config`.
-    pub schema: String,
-    /// Version of this object's shape.
-    pub schema_version: String,
-    /// Sorted by key.
-    pub entries: Vec<ConfigEntry>,
+answer! {
+    /// Answer to `config.show`.
+    ConfigResult("Config") {
+        /// Sorted by key.
+        entries: Vec<ConfigEntry>,
+    }
 }
 
 /// One setting.
@@ -267,25 +329,21 @@ params! {
     StatusParams {}
 }
 
-/// Answer to `status`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct StatusResult {
-    /// Always `Status`.
-    pub schema: String,
-    /// Version of this object's shape; additions keep it.
-    pub schema_version: String,
-    /// The daemon.
-    pub daemon: DaemonStatus,
-    /// Its packs.
-    #[serde(default)]
-    pub packs: PackCounts,
-    /// Its workspaces, sorted by root.
-    pub workspaces: Vec<WorkspaceStatus>,
+answer! {
+    /// Answer to `status`.
+    StatusResult("Status") {
+        /// The daemon.
+        daemon: DaemonStatus,
+        /// Its packs.
+        #[serde(default)]
+        packs: PackCounts,
+        /// Its workspaces, sorted by root.
+        workspaces: Vec<WorkspaceStatus>,
+    }
 }
 
 /// The daemon's condition.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DaemonStatus {
     /// Process id.
@@ -394,15 +452,15 @@ pub struct ShadowCounts {
 }
 
 /// A workspace's condition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceStatus {
     /// Canonical root, shown to its owner only.
     pub root: String,
     /// The module or project name.
     pub repo_id: String,
-    /// `closed`, `building`, `ready`, `rebuilding` or `failed`.
-    pub state: String,
+    /// Where it is in its life.
+    pub state: State,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
@@ -412,8 +470,8 @@ pub struct WorkspaceStatus {
     pub n_files: u64,
     /// Changed paths known and not yet in the index.
     pub n_pending: u64,
-    /// How changes are noticed: `events`, `scan` or `degraded`.
-    pub watch: String,
+    /// How changes are noticed.
+    pub watch: Watch,
     /// Folders that are watched.
     pub n_watched: u64,
     /// How often events were lost and the tree was compared in full.
@@ -459,17 +517,17 @@ pub struct ImportStatus {
 /// Why a workspace cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
-    /// `disk-full`, `root-gone`, `permission`, `corrupt`, `config` or `internal`.
-    pub code: String,
+    /// A stable word.
+    pub code: FailureCode,
     /// What to do next.
     pub hint: String,
 }
 
 /// How far a phase of work has come.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkProgress {
     /// The phase.
-    pub phase: String,
+    pub phase: Phase,
     /// Units done.
     pub done: u64,
     /// Units in all; 0 when not known yet.

@@ -8,6 +8,7 @@ use indexd::server::engine::Engine;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::pack::Pack;
 use indexd_proto::paths::{Dirs, Platform};
+use indexd_proto::workspace::State;
 use serde_json::{Value, json};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -179,7 +180,7 @@ fn real_answers_have_the_published_shapes() {
         let (_, answer) = ask(&world, c, "index.wait", json!({})).await;
         let waited: workspace::WaitResult = check_shape("index.wait", &answer);
         assert!(
-            waited.envelope.fresh && waited.workspace.state == "ready" && waited.workspace.n_files == 7,
+            waited.envelope.fresh && waited.workspace.state == State::Ready && waited.workspace.n_files == 7,
             "{waited:?}"
         );
 

@@ -17,37 +17,14 @@ fn the_first_pack_needs_nothing_set_up() {
     assert!(!pack.contains('\x1b'), "a pipe gets no colours");
     // One object, the pack alone, under the budget; a save is seen by the next pack.
     user.write("repo/jitter.go", "package demo\n\nfunc Jitter() int { return 42 }\n");
-    let output = user.ctl(&[
-        "context-pack",
-        "--repo",
-        ".",
-        "--query",
-        "Jitter",
-        "--budget",
-        "1000",
-        "--layout",
-        "agent",
-        "--json",
-    ]);
+    let output =
+        user.ctl(&["pack", "--repo", ".", "Jitter", "--budget", "1000", "--layout", "agent", "--json"]);
     let json = ok(&output);
     let pack: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((json.lines().count(), &pack["schema"]), (1, &Value::from("ContextPack")));
     assert!(json.contains("return 42") && pack["stats"]["tokenCount"].as_u64().unwrap() <= 1000, "{json}");
     assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
-    // The query from a file and from standard input give the same pack.
-    user.write("task.txt", "Jitter");
-    let file = user.path("task.txt").display().to_string();
-    let from_file: Value = serde_json::from_str(&ok(&user.ctl(&[
-        "pack",
-        "--query-file",
-        &file,
-        "--budget",
-        "1000",
-        "--layout",
-        "agent",
-        "--json",
-    ])))
-    .unwrap();
+    // The query from standard input gives the same pack.
     let mut child = user
         .command("ctl")
         .args(["pack", "-", "-b", "1k", "--layout", "agent", "--json"])
@@ -57,7 +34,7 @@ fn the_first_pack_needs_nothing_set_up() {
         .unwrap();
     child.stdin.take().unwrap().write_all(b"Jitter").unwrap();
     let from_stdin: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
-    assert_eq!((&from_file["packId"], &from_stdin["packId"]), (&pack["packId"], &pack["packId"]));
+    assert_eq!(from_stdin["packId"], pack["packId"]);
 }
 
 #[test]
@@ -65,11 +42,12 @@ fn a_record_is_kept_of_the_pack_that_was_named_and_of_no_other() {
     let user = User::new();
     let id = ok(&user.ctl(&["pack", "delay", "--write"]));
     let id = id.trim();
-    let read = || ok(&user.ctl(&["pack", "--read", "--pack-id", id, "--json"]));
+    let read = || ok(&user.ctl(&["pack", "--read", id, "--json"]));
     let record = read();
-    assert_eq!(ok(&user.ctl(&["pack", "delay", "--write", "--pack-id", id])).trim(), id);
+    let write = format!("--write={id}");
+    assert_eq!(ok(&user.ctl(&["pack", "delay", &write])).trim(), id);
     user.write("repo/client.go", "package demo\n\nfunc Get() int { return Delay(4) }\n");
-    check_failure(&user.ctl(&["pack", "delay", "--write", "--pack-id", id]), 66, "POC_E_PACK_NOT_FOUND");
+    check_failure(&user.ctl(&["pack", "delay", &write]), 66, "POC_E_PACK_NOT_FOUND");
     assert_eq!(std::fs::read_dir(user.path("state/indexd/packs")).unwrap().count(), 1);
     assert_eq!(read(), record);
 }
@@ -151,27 +129,30 @@ fn bad_command_lines_end_with_their_code() {
     let user = User::new();
     user.write("plain.txt", "x");
     let plain = user.path("plain.txt").display().to_string();
-    let cases: [(&[&str], i32, &str); 21] = [
+    let cases: [(&[&str], i32, &str); 20] = [
         (&["pack", "--repo", "/no/such/repo", "x"], 66, "POC_E_WORKSPACE_INVALID"),
         (&["pack", "--repo", &plain, "x"], 66, "POC_E_WORKSPACE_INVALID"),
         (&["pack", ""], 2, "POC_E_INVALID_REQUEST"),
         (&["pack"], 2, "there is no task"),
-        (&["preview", "x", "--text"], 2, "places and reasons alone"),
+        (&["pack", "x", "--as", "md"], 2, "write text, places"),
         (&["callees", "Get", "--dispatch"], 2, "unexpected argument"),
         (&["pack", "x", "--colour", "blue"], 2, ""),
-        (&["pack", "x", "--layout", "round"], 2, "POC_E_NOT_SUPPORTED"),
+        (&["pack", "x", "--layout", "round"], 2, "expected one of `graph`"),
+        (&["pack", "x", "--param", "layout=round"], 2, "POC_E_NOT_SUPPORTED"),
         (&["pack", "x", "--param", "colour=1"], 2, "POC_E_NOT_SUPPORTED"),
         (&["pack", "x", "--param", "colour"], 2, "POC_E_INVALID_REQUEST"),
-        (&["pack", "x", "--strictness", "strict", "--max-items", "251"], 65, "POC_E_BUDGET_EXCEEDED"),
+        (
+            &["pack", "x", "--param", "strictness=strict", "--param", "budgets.maxItems=251"],
+            65,
+            "POC_E_BUDGET_EXCEEDED",
+        ),
         (&["pack", "x", "--param", "schemaVersion=\"9.0.0\""], 65, "POC_E_CONTRACT_VERSION"),
-        (&["pack", "x", "--signature", "b3:00"], 66, "POC_E_INDEX_MISSING"),
-        (&["pack", "--read", "--pack-id", "pack:sha256:00"], 66, "POC_E_PACK_NOT_FOUND"),
-        (&["pack", "delay", "--write", "--pack-id", "pack:sha256:00"], 66, "POC_E_PACK_NOT_FOUND"),
-        (&["pack", "delay", "--pack-id", "pack:sha256:00"], 2, "--write"),
-        (&["pack", "--read", "--write", "--pack-id", "pack:sha256:00"], 2, "--write"),
+        (&["pack", "x", "--param", "indexSignature=b3:00"], 66, "POC_E_INDEX_MISSING"),
+        (&["pack", "--read", "pack:sha256:00"], 66, "POC_E_PACK_NOT_FOUND"),
+        (&["pack", "delay", "--write=pack:sha256:00"], 66, "POC_E_PACK_NOT_FOUND"),
+        (&["pack", "--read", "pack:sha256:00", "--write"], 2, "--write"),
         (&["callers", "Nobody"], 66, "POC_E_SYMBOL_NOT_FOUND"),
         (&["workspace", "remove", "/no/such/repo"], 66, "POC_E_INDEX_MISSING"),
-        (&["pack", "--query-file", "/no/such/file"], 66, "POC_E_WORKSPACE_INVALID"),
         (&["frobnicate"], 2, ""),
     ];
     for (args, exit, code) in cases {
@@ -186,7 +167,7 @@ fn bad_command_lines_end_with_their_code() {
     assert_eq!(serde_json::from_str::<Value>(&ok(&empty)).unwrap()["insufficient_context"], true);
     assert!(text(&empty.stderr).contains("ACODE-CTX-004"), "{}", text(&empty.stderr));
     // With --json the error is one object on standard error.
-    let failed = user.ctl(&["pack", "x", "--layout", "round", "--json"]);
+    let failed = user.ctl(&["pack", "x", "--param", "layout=round", "--json"]);
     let error: Value = serde_json::from_slice(&failed.stderr).unwrap();
     assert_eq!(error["error"]["data"]["code"], "POC_E_NOT_SUPPORTED");
 }
@@ -466,7 +447,7 @@ fn many_lines_on_one_socket_from_any_language() {
 fn every_json_answer_is_one_object_with_a_schema() {
     let user = User::new();
     ok(&user.ctl(&["index", "--wait"]));
-    let cases: [&[&str]; 20] = [
+    let cases: [&[&str]; 19] = [
         &["status"],
         &["version"],
         &["doctor"],
@@ -482,7 +463,6 @@ fn every_json_answer_is_one_object_with_a_schema() {
         &["daemon", "start"],
         &["workspace", "list"],
         &["index", "--wait"],
-        &["preview", "delay"],
         &["pack", "delay", "--write"],
         &["index"],
         &["workspace", "add", "."],
@@ -736,35 +716,31 @@ fn pictures_are_printed_or_written_whole() {
         lines.contains("around function Delay") && lines.contains("  Get call Delay  client.go:"),
         "{lines}"
     );
-    for (format, begins) in [("--svg", "<svg "), ("--dot", "digraph indexd {"), ("--mermaid", "flowchart LR")]
-    {
-        let printed = ok(&user.ctl(&["graph", "Delay", format]));
+    for (form, begins) in [("svg", "<svg "), ("dot", "digraph indexd {"), ("mermaid", "flowchart LR")] {
+        let printed = ok(&user.ctl(&["graph", "Delay", "--as", form]));
         assert!(
             printed.starts_with(begins) && printed.contains("Get") && printed.ends_with('\n'),
             "{printed}"
         );
         let file = user.path("picture");
-        assert_eq!(
-            ok(&user.ctl(&["graph", "Delay", format, "--out", file.to_str().unwrap()])).trim(),
-            file.display().to_string()
-        );
+        assert_eq!(ok(&user.ctl(&["graph", "Delay", "--as", form, "--out", file.to_str().unwrap()])), "");
         assert_eq!(std::fs::read_to_string(&file).unwrap(), printed);
     }
     for (args, code) in [
-        (&["graph", "nothing_alike", "--svg"][..], "POC_E_SYMBOL_NOT_FOUND"),
-        (&["graph", "Delay", "--dot", "--out", "/nowhere/x"], "POC_E_CANNOT_CREATE"),
-        (&["map", "--html", "/nowhere/x"], "POC_E_CANNOT_CREATE"),
+        (&["graph", "nothing_alike", "--as", "svg"][..], "POC_E_SYMBOL_NOT_FOUND"),
+        (&["graph", "Delay", "--as", "dot", "--out", "/nowhere/x"], "POC_E_CANNOT_CREATE"),
+        (&["map", "--as", "html", "--out", "/nowhere/x"], "POC_E_CANNOT_CREATE"),
         (&["map", "--max-tokens", "3"], "POC_E_INVALID_REQUEST"),
     ] {
         let output = user.ctl(args);
         assert!(text(&output.stderr).contains(code), "{args:?}: {}", text(&output.stderr));
         assert_ne!(output.status.code(), Some(0), "{args:?}");
     }
-    let page = ok(&user.ctl(&["map", "--html"]));
+    let page = ok(&user.ctl(&["map", "--as", "html"]));
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Content-Security-Policy"), "{page}");
     assert!(page.contains("Modules (") && !page.contains(&user.path("repo").display().to_string()));
     let file = user.path("map.html");
-    ok(&user.ctl(&["map", "--html", file.to_str().unwrap()]));
+    ok(&user.ctl(&["map", "--as", "html", "--out", file.to_str().unwrap()]));
     assert_eq!(std::fs::read_to_string(file).unwrap(), page);
 }
 

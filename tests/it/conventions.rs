@@ -74,7 +74,7 @@ fn manuals_and_completions_are_right_for_their_programs() {
 }
 
 /// What each command prints with `--json`, and the published schema that it keeps to.
-const PRINTED: [(&[&str], &str); 31] = [
+const PRINTED: [(&[&str], &str); 30] = [
     (&["status"], "status.result"),
     (&[], "ctl.here"),
     (&["version"], "ctl.version"),
@@ -95,8 +95,7 @@ const PRINTED: [(&[&str], &str); 31] = [
     (&["pack", "delay"], "context-pack"),
     (&["pack", "delay", "--explain", "--layout", "agent"], "context-pack"),
     (&["pack", "delay", "--write"], "ctl.pack-record"),
-    (&["pack", "--format", "md", "delay"], "pack.markdown.result"),
-    (&["preview", "delay"], "preview.result"),
+    (&["pack", "--as", "document", "delay"], "pack.markdown.result"),
     (&["index"], "ctl.workspace"),
     (&["index", "--wait"], "index.wait.result"),
     (&["compact"], "index.compact.result"),
@@ -129,7 +128,7 @@ fn what_is_printed_as_json_keeps_to_its_published_schema() {
         check(args, schema, &run.stdout);
     }
     let kept = ok(&user.ctl(&["pack", "delay", "--write"]));
-    let read = user.ctl(&["pack", "--read", "--pack-id", kept.trim(), "--json"]);
+    let read = user.ctl(&["pack", "--read", kept.trim(), "--json"]);
     check(&["pack", "--read"], "context-pack", &read.stdout);
     let index = user.path("demo.scip").display().to_string();
     ok(&user.ctl(&["export", "scip", "--out", &index]));
@@ -137,9 +136,11 @@ fn what_is_printed_as_json_keeps_to_its_published_schema() {
     check(&["import", "scip"], "import.scip.result", &imported.stdout);
     let status = user.ctl(&["service", "status", "--json"]);
     check(&["service", "status"], "ctl.service-status", &status.stdout);
-    for args in
-        [&["pack", "x", "--layout", "round"][..], &["callers", "Nobody"], &["search", "", "--limit", "0"]]
-    {
+    for args in [
+        &["pack", "x", "--param", "layout=round"][..],
+        &["callers", "Nobody"],
+        &["search", "", "--limit", "0"],
+    ] {
         let failed = user.ctl(&[args, &["--json"]].concat());
         if !failed.status.success() {
             check(args, "ctl.error", &failed.stderr);
@@ -272,9 +273,9 @@ fn nothing_that_goes_into_a_pipe_or_has_no_colour_holds_an_escape() {
     let others: [&[&str]; 9] = [
         &["--help"],
         &["pack", "--help"],
-        &["pack", "delay", "--text"],
-        &["pack", "delay", "--html", "-"],
-        &["graph", "Delay", "--svg"],
+        &["pack", "delay", "--as", "text"],
+        &["pack", "delay", "--as", "html"],
+        &["graph", "Delay", "--as", "svg"],
         &["man"],
         &["completions", "zsh"],
         &["frobnicate"],

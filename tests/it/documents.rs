@@ -1,4 +1,4 @@
-//! `ctl map` and `ctl pack --format md` as a loop uses them: real processes, with and without git, with
+//! `ctl map` and `ctl pack --as document` as a loop uses them: real processes, with and without git, with
 //! and without an index.
 
 use crate::user::{User, check_failure, ok, text};
@@ -31,7 +31,7 @@ fn more(user: &User) {
 }
 
 fn markdown(user: &User, args: &[&str]) -> String {
-    ok(&user.ctl(&[&["pack", "--format", "md", "-q"], args].concat()))
+    ok(&user.ctl(&[&["pack", "--as", "document", "-q"], args].concat()))
 }
 
 fn cache(output: &Output) -> (bool, String) {
@@ -77,7 +77,7 @@ fn a_document_is_cached_until_something_it_depends_on_changes() {
     let user = User::new();
     with_commit(&user);
     let map = || cache(&user.ctl(&["map", "--json", "-q"]));
-    let pack = |task: &str| cache(&user.ctl(&["pack", task, "--format", "md", "--json", "-q"]));
+    let pack = |task: &str| cache(&user.ctl(&["pack", task, "--as", "document", "--json", "-q"]));
     let (hit, first) = map();
     assert!(!hit && first.starts_with("sha256:") && first.len() == 71, "{first}");
     assert_eq!(map(), (true, first.clone()));
@@ -114,7 +114,7 @@ fn outside_of_git_the_map_is_made_uncached_with_a_warning() {
 fn zero_hits_are_explained_and_no_file_is_empty() {
     let user = User::new();
     let file = user.path("context_pack.md");
-    let output = user.ctl(&["pack", "zyzzyva quux", "--format", "md", "--out", file.to_str().unwrap()]);
+    let output = user.ctl(&["pack", "zyzzyva quux", "--as", "document", "--out", file.to_str().unwrap()]);
     assert_eq!(ok(&output), "");
     let written = std::fs::read_to_string(&file).unwrap();
     assert!(
@@ -134,7 +134,7 @@ fn zero_hits_are_explained_and_no_file_is_empty() {
     // What cannot be written leaves nothing behind.
     let lost = user.path("no/such/folder/pack.md");
     check_failure(
-        &user.ctl(&["pack", "delay", "--format", "md", "--out", lost.to_str().unwrap()]),
+        &user.ctl(&["pack", "delay", "--as", "document", "--out", lost.to_str().unwrap()]),
         73,
         "POC_E_CANNOT_CREATE",
     );
@@ -154,7 +154,7 @@ fn the_chain_of_searches() {
         let output = user
             .command("ctl")
             .env("PATH", path)
-            .args(["pack", "the delay of attempts", "--format", "md", "--json", "-q", "--search", with])
+            .args(["pack", "the delay of attempts", "--as", "document", "--json", "-q", "--search", with])
             .output()
             .unwrap();
         let json: Value = serde_json::from_str(&ok(&output)).unwrap();
@@ -177,7 +177,7 @@ fn the_chain_of_searches() {
     std::os::unix::fs::symlink(folder_of("git").unwrap().join("git"), only_git.join("git")).unwrap();
     let search = |path: &Path, args: &[&str]| {
         let mut command = user.command("ctl");
-        command.env("PATH", path).args(["pack", "delay", "--format", "md"]).args(args);
+        command.env("PATH", path).args(["pack", "delay", "--as", "document"]).args(args);
         command.output().unwrap()
     };
     let output = search(&only_git, &["--search", "git"]);

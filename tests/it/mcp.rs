@@ -400,12 +400,12 @@ fn the_setting_switches_it_off() {
     let mut server = Raw::start(user.command("ctl"), ERAS[0]);
     let result = server.tool("build_context_pack", json!({"query": "x"}));
     assert!(result["isError"] == true && said(&result).contains("POC_E_NOT_SUPPORTED"), "{result}");
-    assert!(ok(&user.ctl(&["pack", "Delay", "--text"])).contains("func"), "the rest goes on");
+    assert!(ok(&user.ctl(&["pack", "Delay", "--as", "text"])).contains("func"), "the rest goes on");
     user.write("repo/.indexd.toml", "");
     assert_ne!(server.tool("build_context_pack", json!({"query": "x"}))["isError"], true);
 }
 
-/// A daemon that shakes hands, answers `config.show`, and does with other requests as told.
+/// A daemon that shakes hands, and does with other requests as told.
 fn daemon(user: &User, serve: impl Fn(&Value, &mut dyn Write) + Send + Sync + 'static) -> Receiver<Value> {
     std::fs::create_dir_all(user.path("run/indexd")).unwrap();
     std::fs::set_permissions(user.path("run/indexd"), PermissionsExt::from_mode(0o700)).unwrap();
@@ -424,7 +424,6 @@ fn daemon(user: &User, serve: impl Fn(&Value, &mut dyn Write) + Send + Sync + 's
                             json!({"protocol": 1, "supported": {"min": 1, "max": 1}, "pid": 1, "methods": [],
                             "server": {"name": "indexd", "version": env!("CARGO_PKG_VERSION")}, "capabilities": []})
                         }
-                        "config.show" => json!({"schema": "Config", "schemaVersion": "1.0.0", "entries": []}),
                         _ => {
                             serve(&request, &mut writer);
                             let _ = sender.send(request);
@@ -530,7 +529,7 @@ fn no_process_outlives_its_client() {
 #[test]
 fn the_client_of_rmcp_is_served_in_both_eras() {
     let user = User::new();
-    let printed = ok(&user.ctl(&["pack", QUERY, "--text"]));
+    let printed = ok(&user.ctl(&["pack", QUERY, "--as", "text"]));
     let modes = [
         ClientLifecycleMode::Initialize,
         ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] },
@@ -578,7 +577,7 @@ fn installed(name: &str, install: impl Fn(&Path) -> Vec<Command>) -> Option<Path
 
 fn check_sdk(user: &User, output: &Output, version: Option<&str>) {
     let got: Value = serde_json::from_str(&ok(output)).unwrap();
-    let printed = ok(&user.ctl(&["pack", QUERY, "--text"]));
+    let printed = ok(&user.ctl(&["pack", QUERY, "--as", "text"]));
     assert_eq!(got["text"].as_str().unwrap().trim_end(), printed.trim_end());
     assert_eq!(got["tools"].as_array().unwrap().len(), 10);
     assert!(got["wrong"].as_str().unwrap().contains("POC_E_SYMBOL_NOT_FOUND"), "{got}");

@@ -64,7 +64,7 @@ const BLOCKS: &[(&str, &str, Run)] = &[
     ("docs/manual.md", "ctl pack -i", Not("needs a terminal; tests/it/pick.rs has one")),
     ("docs/mcp.md", "cd YOUR-REPOSITORY", Writes(".mcp.json")),
     ("docs/mcp.md", "meta=", Prints("# code\n")),
-    ("docs/page.md", "ctl map --html", Writes("main.svg")),
+    ("docs/page.md", "ctl map --as html", Writes("main.svg")),
     ("docs/page.md", "ctl pack", Prints("xdg-open pack.html")),
     ("docs/recipes.md", "git diff HEAD~1", Writes("review.md")),
     ("docs/recipes.md", "ctl pack --staged", Prints("No relevant code found")),

@@ -35,9 +35,9 @@ fn a_terminal_obeys_nothing_that_comes_from_a_repository() {
     let terminal = Terminal::new();
     for args in [
         &["pack", "zorkmid"][..],
-        &["pack", "zorkmid", "--text"],
+        &["pack", "zorkmid", "--as", "text"],
         &["pack", "zorkmid", "--json"],
-        &["pack", "zorkmid", "--format", "md"],
+        &["pack", "zorkmid", "--as", "document"],
         &["search", "zorkmid"],
         &["search", "zorkmid", "--json"],
         &["symbol", "Zorkmid"],
@@ -72,7 +72,7 @@ fn a_terminal_obeys_nothing_that_comes_from_a_repository() {
 #[test]
 fn what_is_chosen_on_a_terminal_is_printed() {
     let user = User::new();
-    let whole = ok(&user.ctl(&["pack", "where is the delay decided", "--text"]));
+    let whole = ok(&user.ctl(&["pack", "where is the delay decided", "--as", "text"]));
     assert!(whole.contains("func Delay") && whole.contains("func Get"), "{whole}");
     let mut terminal = Terminal::new();
     let before = terminal.settings();
@@ -100,7 +100,7 @@ fn what_is_chosen_on_a_terminal_is_printed() {
 #[test]
 fn the_text_is_copied_through_the_terminal() {
     let user = User::new();
-    let whole = ok(&user.ctl(&["pack", "where is the delay decided", "--text"]));
+    let whole = ok(&user.ctl(&["pack", "where is the delay decided", "--as", "text"]));
     let mut terminal = Terminal::new();
     let child = started(&user, &terminal, &[]);
     terminal.type_in("y");
@@ -171,7 +171,7 @@ fn the_parts_of_a_change_are_chosen_on_a_terminal() {
         (&["--diff"][..], &["retry.go:", "client.go:"][..]),
         (&["--diff", "HEAD"], &["retry.go:", "client.go:"]),
         (&["--staged"], &["client.go:"]),
-        (&["--worktree"], &["retry.go:"]),
+        (&["--param", "change.worktree=true"], &["retry.go:"]),
         (&["--diff", "-"], &["retry.go:"]),
     ] {
         let run = |more: &str| {
@@ -181,7 +181,7 @@ fn the_parts_of_a_change_are_chosen_on_a_terminal() {
             sh.args(["pack", more]).args(args);
             sh
         };
-        let whole = ok(&run("--text").output().unwrap());
+        let whole = ok(&run("--as=text").output().unwrap());
         assert!(whole.starts_with("# changes\n"), "{whole}");
         let picker = |keys: &[&str]| {
             let mut terminal = Terminal::new();

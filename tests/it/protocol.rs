@@ -4,14 +4,13 @@
 
 use crate::client::{Client, code, run, until};
 use indexd::server::Server;
-use indexd::server::backend::{Backend, Context, cancelled};
+use indexd::server::backend::{Answer, Backend, Context, cancelled};
 use indexd::server::connection::Timeouts;
-use indexd::server::dispatch::{Closing, Identity};
+use indexd::server::dispatch::{self, Closing, Identity};
 use indexd::server::limits::{
     CONNECTIONS_MAX, HEARTBEAT, HELD_KIB_MAX, IN_FLIGHT_PER_CLIENT_MAX, QUEUE_MAX, RUNNING_MAX, SILENT_MIN,
 };
 use indexd_proto::Call;
-use indexd_proto::error::ErrorObject;
 use indexd_proto::limits::FRAME_BYTES_MAX;
 use indexd_proto::rpc::{self, ChunkParams};
 use indexd_proto::workspace::{PackCounts, WorkspaceStatus};
@@ -31,10 +30,10 @@ struct Scripted {
 }
 
 impl Backend for Scripted {
-    fn call(&self, call: Call, ctx: &Context) -> Result<String, ErrorObject> {
+    fn call(&self, call: Call, ctx: &Context) -> Answer {
         let Call::Search(params) = &call else {
-            assert!(!matches!(&call, Call::Pack(p) if p.request["query"] == "panic"), "as asked");
-            return Ok(json!({"method": call.method().name()}).to_string());
+            assert!(!matches!(&call, Call::Pack(p) if p.request.query == "panic"), "as asked");
+            return dispatch::json(&json!({"method": call.method().name()}));
         };
         let (verb, argument) = params.query.split_once(':').unwrap_or((&params.query, ""));
         match verb {
@@ -48,7 +47,7 @@ impl Backend for Scripted {
                 return Err(cancelled());
             }
             "panic" => panic!("as asked"),
-            "big" => return Ok(format!("\"{}\"", "x".repeat(FRAME_BYTES_MAX))),
+            "big" => return dispatch::json(&"x".repeat(FRAME_BYTES_MAX)),
             "flood" => {
                 for seq in 0.. {
                     let chunk = ChunkParams { id: ctx.id.clone(), seq, text: "x".repeat(100_000) };
@@ -60,7 +59,7 @@ impl Backend for Scripted {
             }
             _ => {}
         }
-        Ok(json!({"echo": params.query}).to_string())
+        dispatch::json(&json!({"echo": params.query}))
     }
 
     fn workspaces(&self) -> Vec<WorkspaceStatus> {

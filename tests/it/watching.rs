@@ -10,8 +10,9 @@ use indexd::workspace::indexing::recovery::Verify;
 use indexd::workspace::indexing::stages::Parts;
 use indexd::workspace::life::driver::WorkspaceSetup;
 use indexd::workspace::noticing::watch::{self, Inbox, Watch, WatchError, Watcher};
-use indexd::workspace::{Freshness, Pressure, WorkspaceError};
+use indexd::workspace::{Freshness, Pressure, Wait, WorkspaceError};
 use indexd_model::{FactsView, IndexView};
+use indexd_proto::workspace::{FailureCode, How, State};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +22,11 @@ struct World {
     _tmp: tempfile::TempDir,
     root: PathBuf,
     workspace: Workspace,
+}
+
+/// Waits up to `ms` milliseconds for saves.
+fn wait(ms: u64) -> Wait {
+    Wait { fresh_for: Duration::from_millis(ms), ..Wait::default() }
 }
 
 impl World {
@@ -71,8 +77,7 @@ impl World {
     }
 
     fn fresh(&self) -> Freshness {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        let freshness = self.workspace.wait_fresh(deadline, &|| false, &mut |_| {}).unwrap();
+        let freshness = self.workspace.freshness(wait(20_000), &|| false, &mut |_| {}).unwrap();
         assert!(freshness.fresh, "{freshness:?}");
         freshness
     }
@@ -85,7 +90,7 @@ impl World {
     /// Waits until the watcher is in charge.
     fn watching(&self) {
         self.fresh();
-        self.state(|s| s.watch == "events" && s.n_watched > 0);
+        self.state(|s| s.watch.name() == "events" && s.n_watched > 0);
     }
 
     fn state(&self, wanted: impl Fn(&indexd_proto::workspace::WorkspaceStatus) -> bool) {
@@ -104,13 +109,13 @@ impl World {
 
 #[test]
 fn every_kind_of_save_is_in_the_next_answer() {
-    saves_are_in_the_next_answer(watch::portable::start, "cookie");
+    saves_are_in_the_next_answer(watch::portable::start, How::Cookie);
     if cfg!(target_os = "linux") {
-        saves_are_in_the_next_answer(watch::system, "queue");
+        saves_are_in_the_next_answer(watch::system, How::Queue);
     }
 }
 
-fn saves_are_in_the_next_answer(watch: Watch, how: &str) {
+fn saves_are_in_the_next_answer(watch: Watch, how: How) {
     let world = World::new(watch);
     world.write("a.md", "0");
     world.watching();
@@ -193,7 +198,7 @@ fn a_folder_that_is_replaced_is_watched_again() {
         world.fresh();
         let text = format!("round {round}");
         world.write("d/e/a.md", &text);
-        assert_ne!(world.fresh().how, "scan");
+        assert_ne!(world.fresh().how, How::Scan);
         assert_eq!(world.text("d/e/a.md"), Some(text));
     }
 }
@@ -279,7 +284,7 @@ fn a_watcher_that_says_nothing_is_not_believed() {
     world.watching();
     world.write("a.md", "1");
     let freshness = world.fresh();
-    assert_eq!((freshness.how, world.text("a.md").as_deref()), ("scan", Some("1")));
+    assert_eq!((freshness.how, world.text("a.md").as_deref()), (How::Scan, Some("1")));
     assert!(world.workspace.status().n_rescans > 0);
 }
 
@@ -312,7 +317,7 @@ fn events_lost_at_the_last_moment_lead_to_a_comparison() {
     for i in 1..=3 {
         let before = world.workspace.status().n_rescans;
         world.write("a.md", &i.to_string());
-        assert_eq!(world.fresh().how, "scan");
+        assert_eq!(world.fresh().how, How::Scan);
         assert_eq!(world.text("a.md"), Some(i.to_string()));
         assert!(world.workspace.status().n_rescans > before);
     }
@@ -326,10 +331,10 @@ fn a_full_or_absent_watcher_leads_to_scans_and_says_so() {
         world.write("a.md", "0");
         world.fresh();
         world.write("a.md", "1");
-        assert_eq!(world.fresh().how, "scan");
+        assert_eq!(world.fresh().how, How::Scan);
         assert_eq!(world.text("a.md").as_deref(), Some("1"));
         let status = world.workspace.status();
-        assert_eq!(status.watch, name);
+        assert_eq!(status.watch.name(), name);
         assert_eq!(status.problems.iter().any(|p| p.contains("max_user_watches")), name == "degraded");
     }
 }
@@ -353,20 +358,19 @@ fn a_root_that_goes_and_comes_back() {
     world.watching();
     let aside = world.root.with_file_name("aside");
     fs::rename(&world.root, &aside).unwrap();
-    world.state(|s| s.failure.as_ref().is_some_and(|f| f.code == "root-gone"));
+    world.state(|s| s.failure.as_ref().is_some_and(|f| f.code == FailureCode::RootGone));
     assert_eq!(world.text("a.md").as_deref(), Some("0"), "the index is kept");
-    let soon = Instant::now() + Duration::from_millis(100);
-    let freshness = world.workspace.wait_fresh(soon, &|| false, &mut |_| {}).unwrap();
+    let freshness = world.workspace.freshness(wait(100), &|| false, &mut |_| {}).unwrap();
     assert!(!freshness.fresh);
     // A request does not wait for the next try, and what came back need not be what went.
     world.write("c.md", "1");
     world.fresh();
     assert_eq!((world.text("a.md"), world.text("c.md").as_deref()), (None, Some("1")));
     fs::remove_dir_all(&world.root).unwrap();
-    world.state(|s| s.failure.as_ref().is_some_and(|f| f.code == "root-gone"));
+    world.state(|s| s.failure.as_ref().is_some_and(|f| f.code == FailureCode::RootGone));
     fs::rename(&aside, &world.root).unwrap();
     world.write("b.md", "1");
-    world.state(|s| s.state == "ready" && s.n_files == 2);
+    world.state(|s| s.state == State::Ready && s.n_files == 2);
     world.write("b.md", "2");
     world.fresh();
     assert_eq!(world.text("b.md").as_deref(), Some("2"));
@@ -457,17 +461,17 @@ fn who_does_not_wait_is_told_at_once() {
     for i in 0..300 {
         world.write(&format!("p/f{i}.py"), "def f():\n    return 1\n");
     }
-    let now = world.workspace.wait_fresh(Instant::now(), &|| false, &mut |_| {});
+    let at_once = Wait { built_for: Duration::ZERO, ..wait(0) };
+    let now = world.workspace.freshness(at_once, &|| false, &mut |_| {});
     assert!(matches!(now, Err(WorkspaceError::Building)), "{now:?}");
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let cancelled = world.workspace.wait_fresh(deadline, &|| true, &mut |_| {});
+    let cancelled = world.workspace.freshness(wait(20_000), &|| true, &mut |_| {});
     assert!(
         matches!(cancelled, Err(WorkspaceError::Cancelled) | Ok(Freshness { fresh: true, .. })),
         "{cancelled:?}"
     );
     world.fresh();
-    let now = world.workspace.wait_fresh(Instant::now(), &|| false, &mut |_| {}).unwrap();
-    assert_eq!((now.fresh, now.how), (false, "none"));
+    let now = world.workspace.freshness(at_once, &|| false, &mut |_| {}).unwrap();
+    assert_eq!((now.fresh, now.how), (false, How::None));
 }
 
 #[test]
@@ -477,7 +481,7 @@ fn an_idle_workspace_is_closed_and_opens_again() {
     let world = World::with(watch::system, config);
     world.write("a.md", "0");
     world.watching();
-    world.state(|s| s.state == "closed");
+    world.state(|s| s.state == State::Closed);
     world.write("a.md", "1");
     world.fresh();
     assert_eq!(world.text("a.md").as_deref(), Some("1"));
@@ -510,8 +514,7 @@ fn a_storm_of_checkouts_under_four_clients_ends_in_its_tree() {
                 for turn in 0.. {
                     let (path, text) = (format!("client{client}.md"), format!("{client} {turn}"));
                     world.write(&path, &text);
-                    let deadline = Instant::now() + Duration::from_secs(300);
-                    let freshness = world.workspace.wait_fresh(deadline, &|| false, &mut |_| {}).unwrap();
+                    let freshness = world.workspace.freshness(wait(300_000), &|| false, &mut |_| {}).unwrap();
                     assert!(freshness.fresh, "{freshness:?}");
                     assert_eq!(world.text(&path), Some(text));
                     if is_over.load(std::sync::atomic::Ordering::Relaxed) {

@@ -4,9 +4,9 @@
 //! Agents use what is in front of them. A verb named in their instructions is used in nearly every
 //! session, a tool that they would have to discover in few.
 
-use super::edit::{self, Edit};
-use super::{Target, own_command};
-use crate::args::{AgentClient, Common};
+use super::config_edit::{self, Edit};
+use super::{Target, hook, own_command};
+use crate::cli::Common;
 use crate::failure::Failure;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -19,11 +19,69 @@ To find code, run `ctl search \"QUESTION\" --expect 'NAMES AND WORDS you expect 
 `ctl grep PATTERN` searches text and names the function and role of every hit. `ctl show NAME PATH:LINE ...` prints definitions whole. `ctl card NAME`: signature, callers, callees, tests.
 Before changing a signature: `ctl callers NAME` and `ctl impact NAME`; they follow imports and types, not text.";
 
+/// Options of `agent`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  ctl agent install claude")]
+pub struct AgentArgs {
+    #[command(subcommand)]
+    command: AgentCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum AgentCommand {
+    /// Show, or with --write make, the changes to an agent's files in this
+    /// repository: five lines of instructions, and a hook where it has hooks
+    #[command(after_help = "Examples:
+  ctl agent install claude            # CLAUDE.md and .claude/settings.json
+  ctl agent install codex --write     # AGENTS.md
+  ctl agent install claude --remove --write")]
+    Install {
+        /// The agent
+        client: AgentClient,
+        /// Make the changes
+        #[arg(long)]
+        write: bool,
+        /// Take out what was put in
+        #[arg(long)]
+        remove: bool,
+    },
+    /// What the hook runs: reads a search from standard input, prints the card
+    /// of the name that was searched for
+    #[command(after_help = "Example:
+  echo '{\"tool_name\": \"Grep\", \"tool_input\": {\"pattern\": \"Delay\"}}' | ctl agent hook")]
+    Hook,
+}
+
+/// A coding agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum AgentClient {
+    /// Claude Code: CLAUDE.md, and a hook
+    Claude,
+    /// Codex: AGENTS.md
+    Codex,
+    /// Cursor: AGENTS.md
+    Cursor,
+    /// GitHub Copilot: .github/copilot-instructions.md
+    Copilot,
+}
+
+/// Answers a hook; what is left goes on as `ctl-more`.
+///
+/// # Errors
+/// Those of the command.
+pub fn agent(common: &Common, args: &AgentArgs) -> Result<(), Failure> {
+    match args.command {
+        AgentCommand::Hook => hook::hook(common),
+        AgentCommand::Install { .. } => super::ctl_more::hand_over(common, args),
+    }
+}
+
 /// Shows, or makes, the changes to the files of an agent.
 ///
 /// # Errors
 /// `POC_E_WORKSPACE_INVALID` outside of a repository, those of reading and writing.
-pub fn install(common: &Common, client: AgentClient, write: bool, remove: bool) -> Result<(), Failure> {
+pub fn install(common: &Common, args: &AgentArgs) -> Result<(), Failure> {
+    let AgentCommand::Install { client, write, remove } = args.command else { return agent(common, args) };
     let target = Target::of(common)?;
     let folder = PathBuf::from(target.repo.or(target.cwd).unwrap_or_default());
     let root = PathBuf::from(super::mcp::workspaces::Workspaces::of(&[folder])?.pick(None)?);
@@ -40,10 +98,10 @@ pub fn install(common: &Common, client: AgentClient, write: bool, remove: bool) 
         });
         let path = ["hooks", "PostToolUse"];
         edits.push(Edit::within(&root, ".claude/settings.json", |text| {
-            edit::json_list_entry(text, &path, is_ours, (!remove).then_some(&entry))
+            config_edit::json_list_entry(text, &path, is_ours, (!remove).then_some(&entry))
         })?);
     }
-    edit::apply(common, &edits, write, "New sessions of the agent read it.")
+    config_edit::apply(common, &edits, write, "New sessions of the agent read it.")
 }
 
 /// Whether an entry of the list of hooks is ours.

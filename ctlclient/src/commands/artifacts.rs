@@ -5,7 +5,7 @@
 //! last. What an earlier export left and this one has not is removed, and said.
 
 use super::note;
-use crate::args::Common;
+use crate::cli::Common;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::style::{bytes, count, number};

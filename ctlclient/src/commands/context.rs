@@ -1,9 +1,8 @@
 //! `ctl context show`: what a pack held and what it cost, for people who wonder why something is in it.
 
-use super::{Target, print};
-use crate::args::{Common, ContextCommand};
+use super::{Target, print_of};
+use crate::cli::Common;
 use crate::failure::Failure;
-use crate::progress::Progress;
 use crate::session::{Session, Start};
 use crate::style::{Style, count, number, safe_line};
 use indexd_proto::Method;
@@ -13,15 +12,37 @@ use indexd_proto::sources::SourceType;
 /// Length of the rule below the title.
 const RULE: usize = 20;
 
+/// Options of `context`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  ctl context show")]
+pub struct ContextArgs {
+    #[command(subcommand)]
+    command: ContextCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum ContextCommand {
+    /// Print what a pack held and cost: budget, sources, chunks, settings
+    #[command(after_help = "Examples:
+  ctl context show
+  ctl context show --pack-id pack:sha256:1f0c... --json")]
+    Show {
+        /// The pack, one of the latest or one that was written [default: the last
+        /// one of this repository]
+        #[arg(long, value_name = "ID")]
+        pack_id: Option<String>,
+    },
+}
+
 /// Prints the summary of the last pack of a repository, or of the one that is named.
-pub fn context(common: &Common, what: &ContextCommand) -> Result<(), Failure> {
-    let ContextCommand::Show { pack_id } = what;
+pub fn context(common: &Common, args: &ContextArgs) -> Result<(), Failure> {
+    let ContextCommand::Show { pack_id } = &args.command;
     let target = Target::of(common)?;
     let params = ShowParams { repo: target.repo, cwd: target.cwd, pack_id: pack_id.clone() };
     // Only the daemon that runs remembers; a record is read by any.
     let start = if pack_id.is_some() { Start::Auto } else { Start::Never };
     let mut session = Session::connect(common, start)?;
-    print(common, &mut session, Method::ContextShow, &params, &mut Progress::new(true), text)?;
+    print_of(common, &mut session, Method::ContextShow, &params, text)?;
     Ok(())
 }
 
@@ -82,7 +103,7 @@ fn chunk_line(c: &ShownChunk, style: Style) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::ColorWhen;
+    use crate::cli::ColorWhen;
     use indexd_proto::shown::ShownBudget;
 
     #[test]

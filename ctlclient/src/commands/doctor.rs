@@ -2,7 +2,7 @@
 //!
 //! Nothing is started or changed: the checks look at the system as it is.
 
-use crate::args::Common;
+use crate::cli::Common;
 use crate::failure::Failure;
 use crate::launch;
 use crate::output::Output;
@@ -14,7 +14,7 @@ use indexd_proto::error::ErrorCode;
 use indexd_proto::paths::Dirs;
 use indexd_proto::printed::{Check, Doctor, Verdict};
 use indexd_proto::workspace::{
-    ConfigParams, ConfigResult, DaemonStatus, StatusParams, StatusResult, WorkspaceStatus,
+    ConfigParams, ConfigResult, DaemonStatus, StatusParams, StatusResult, Watch, WorkspaceStatus,
 };
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -38,8 +38,13 @@ fn fail(name: &'static str, reason: impl Into<String>, fix: impl Into<String>) -
     Check { name: name.to_owned(), verdict: Verdict::Fail, reason: reason.into(), fix: fix.into() }
 }
 
+/// Options of `doctor`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  ctl doctor --json")]
+pub struct DoctorArgs {}
+
 /// Runs every check; exit status 69 when one fails.
-pub fn doctor(common: &Common) -> Result<(), Failure> {
+pub fn doctor(common: &Common, _: &DoctorArgs) -> Result<(), Failure> {
     let dirs = session::dirs()?;
     let mut checks = vec![
         program(),
@@ -348,10 +353,10 @@ fn running(daemon: &DaemonStatus) -> [Check; 2] {
 /// will do so until somebody does something: that fails.
 fn workspace(w: &WorkspaceStatus) -> Check {
     let name = "workspace";
-    let problems = if w.problems.is_empty() { w.watch.clone() } else { w.problems.join("; ") };
+    let problems = if w.problems.is_empty() { w.watch.to_string() } else { w.problems.join("; ") };
     if let Some(f) = &w.failure {
         fail(name, format!("{}: {}", w.root, f.code), f.hint.clone())
-    } else if w.watch == "degraded" || problems.contains(": sudo ") {
+    } else if w.watch == Watch::Degraded || problems.contains(": sudo ") {
         let (said, fix) = problems.split_once(": sudo ").unwrap_or((&problems, ""));
         let fix = if fix.is_empty() { "ctl status".to_owned() } else { format!("sudo {fix}") };
         fail(name, format!("{}: {said}", w.root), fix)
@@ -365,6 +370,7 @@ fn workspace(w: &WorkspaceStatus) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use indexd_proto::workspace::State;
 
     #[cfg(unix)]
     #[test]
@@ -385,15 +391,15 @@ mod tests {
 
     #[test]
     fn folders_that_cannot_be_watched_fail() {
-        let status = |watch: &str, problem: &str| WorkspaceStatus {
+        let status = |watch, problem: &str| WorkspaceStatus {
             root: "/r".into(),
             repo_id: "r".into(),
-            state: "ready".into(),
+            state: State::Ready,
             failure: None,
             generation: 1,
             n_files: 1,
             n_pending: 0,
-            watch: watch.into(),
+            watch,
             n_watched: 0,
             n_rescans: 0,
             n_extracted: 0,
@@ -409,13 +415,13 @@ mod tests {
             let check = workspace(&status(watch, problem));
             assert_eq!((check.verdict, check.fix.as_str()), (verdict, fix), "{}", check.reason);
         };
-        check("events", "", Verdict::Ok, "");
-        check("events", "1 file may not be read and is not indexed", Verdict::Warn, "ctl status");
-        check("scan", "the file system is remote", Verdict::Warn, "ctl status");
+        check(Watch::Events, "", Verdict::Ok, "");
+        check(Watch::Events, "1 file may not be read and is not indexed", Verdict::Warn, "ctl status");
+        check(Watch::Scan, "the file system is remote", Verdict::Warn, "ctl status");
         let limit = "the limit is reached: sudo sysctl fs.inotify.max_user_watches=524288";
-        check("degraded", limit, Verdict::Fail, "sudo sysctl fs.inotify.max_user_watches=524288");
+        check(Watch::Degraded, limit, Verdict::Fail, "sudo sysctl fs.inotify.max_user_watches=524288");
         let limit = "others have taken all: sudo sysctl fs.inotify.max_user_instances=512";
-        check("scan", limit, Verdict::Fail, "sudo sysctl fs.inotify.max_user_instances=512");
-        check("degraded", "some folders cannot be watched", Verdict::Fail, "ctl status");
+        check(Watch::Scan, limit, Verdict::Fail, "sudo sysctl fs.inotify.max_user_instances=512");
+        check(Watch::Degraded, "some folders cannot be watched", Verdict::Fail, "ctl status");
     }
 }

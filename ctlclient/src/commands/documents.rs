@@ -1,11 +1,12 @@
-//! `ctl map` and `ctl pack --format md`: Markdown documents for loops that render prompts from files.
+//! `ctl map` and `ctl pack --as document`: Markdown documents for loops that render prompts from files.
 //!
 //! The index answers first. Where it cannot, because its first build is not complete or no daemon can be
 //! reached, text search takes its place for the pack: `rg`, else `git grep`; without either the command
 //! fails.
 
-use super::{Target, check_page, current_dir, note, text_search, wait, write_file, write_page};
-use crate::args::{Common, MapArgs, PackArgs, SearchWith};
+use super::pack::{PackArgs, SearchWith};
+use super::{Target, check_page, current_dir, note, text_search, wait};
+use crate::cli::{Common, WaitArgs, word};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -16,6 +17,40 @@ use indexd_proto::documents::{MapParams, MapResult, MarkdownParams, MarkdownResu
 use indexd_proto::error::ErrorCode;
 use indexd_proto::paths::repository_around;
 use std::path::{Path, PathBuf};
+
+/// Options of `map`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "At most 500 lines of Markdown; with --json the same as data, complete.
+
+Examples:
+  ctl map --out repo_map.md
+  ctl map --max-tokens 2000           # for a model
+  ctl map --as html --out map.html    # to look at
+  ctl map --json | jq '.map.entrypoints'")]
+pub struct MapArgs {
+    /// markdown, or html: one page to look at, which needs nothing else
+    #[arg(long = "as", value_name = "FORM", value_parser = word::<MapForm>, default_value = "markdown")]
+    form: MapForm,
+    /// Write to FILE instead of standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Tokens of the document, exactly counted, 500 to 90000 [default: 500 lines]
+    #[arg(long, value_name = "TOKENS")]
+    max_tokens: Option<u32>,
+    /// Make it afresh even when an equal one is at hand
+    #[arg(long, hide_short_help = true)]
+    no_cache: bool,
+    /// Requirements of the index.
+    #[command(flatten)]
+    wait: WaitArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum MapForm {
+    Markdown,
+    Html,
+}
 
 /// Prints the map of a repository, or writes it to a file.
 pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
@@ -28,18 +63,19 @@ pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
         progress: progress.is_wanted(),
         no_cache: args.no_cache,
         max_tokens: args.max_tokens,
-        page: args.html.is_some(),
+        page: args.form == MapForm::Html,
     };
-    check_page(args.html.as_deref(), "map.html")?;
+    if params.page {
+        super::text_only(common, "a page")?;
+        check_page(args.out.as_deref())?;
+    }
+    if !args.wait.overlays.is_empty() {
+        return Err(Failure::new(ErrorCode::NotSupported, "a map shows what is saved, not overlays"));
+    }
     let line = Session::open(common)?.call(Method::Map, &params, &mut progress)?;
     let answer: MapResult = session::result(&line)?;
-    if let Some(to) = &args.html {
-        let mut out = Output::new();
-        write_page(&mut out, answer.page.as_deref().unwrap_or(""), to)?;
-        out.finish()?;
-    } else {
-        put(common, args.out.as_deref(), &answer.markdown, |out| out.json_line(session::raw(&line)?))?;
-    }
+    let text = answer.page.as_deref().unwrap_or(&answer.markdown);
+    put(common, args.out.as_deref(), text, |out| out.json_line(session::raw(&line)?))?;
     note(common, &answer.envelope, &answer.warnings);
     Ok(())
 }
@@ -136,14 +172,13 @@ fn put(
     markdown: &str,
     json: impl FnOnce(&mut Output) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    if !common.json {
+        return super::put(out, markdown);
+    }
     if let Some(path) = out {
-        write_file(path, markdown)?;
+        super::write_file(path, markdown)?;
     }
     let mut output = Output::new();
-    if common.json {
-        json(&mut output)?;
-    } else if out.is_none() {
-        output.text(markdown)?;
-    }
+    json(&mut output)?;
     output.finish()
 }

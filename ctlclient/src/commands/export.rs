@@ -1,7 +1,7 @@
 //! `ctl export`: long texts and files, written as their pieces come.
 
 use super::{Target, note};
-use crate::args::{Common, ExportCommand};
+use crate::cli::Common;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -14,10 +14,52 @@ use indexd_proto::export::{ExportParams, ExportResult};
 use indexd_proto::workspace::{Wait, WaitMode};
 use std::io::IsTerminal;
 
+/// Options of `export`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  ctl export edges > edges.jsonl")]
+pub struct ExportArgs {
+    #[command(subcommand)]
+    command: ExportCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum ExportCommand {
+    /// The canonical dump of the index
+    #[command(after_help = "Example:\n  ctl export dump > index.txt")]
+    Dump,
+    /// Every resolved edge, one JSON object a line
+    #[command(after_help = "Example:\n  ctl export edges | jq -r 'select(.kind == \"call\") | .dst_symbol'")]
+    Edges {
+        /// The only format there is
+        #[arg(long)]
+        jsonl: bool,
+    },
+    /// The index and the packs that were written, as JSON lines in files of a folder
+    #[command(
+        after_help = "Example:\n  ctl export artifacts /tmp/index && jq .name /tmp/index/symbols.jsonl"
+    )]
+    Artifacts {
+        /// The folder: a new or an empty one, or that of an earlier export
+        dir: std::path::PathBuf,
+        /// Bytes of a file at most; longer ones are cut between lines
+        #[arg(long, value_name = "N", default_value_t = 16 << 20)]
+        max_shard_bytes: u64,
+    },
+    /// Definitions and uses as a SCIP index, for other tools
+    #[command(after_help = "Examples:
+  ctl export scip --out index.scip
+  ctl export scip > index.scip")]
+    Scip {
+        /// Write to FILE instead of standard output
+        #[arg(long, value_name = "FILE")]
+        out: Option<std::path::PathBuf>,
+    },
+}
+
 /// Prints the dump or the edges of a state that holds every save made before, or writes its SCIP
 /// index.
-pub fn export(common: &Common, what: &ExportCommand) -> Result<(), Failure> {
-    match what {
+pub fn export(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
+    match &args.command {
         ExportCommand::Dump => {
             super::text_only(common, "a dump")?;
             text(common, Method::ExportDump)

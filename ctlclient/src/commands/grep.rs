@@ -1,29 +1,148 @@
 //! `ctl grep`: lines that match, for readers of tokens, for people and for programs.
 
-use super::{Target, note, overlays, wait};
-use crate::args::{Common, GrepArgs};
+use super::{asked, note};
+use crate::cli::{Common, WaitArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::style::{Style, safe, safe_line};
 use indexd_proto::Method;
-use indexd_proto::grep::{GrepLine, GrepParams, GrepResult};
+use indexd_proto::grep::{GrepLine, GrepParams, GrepResult, GrepRole};
 use indexd_proto::limits::GREP_LINES_MAX;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "Examples:
+  ctl grep 'retry_delay\\(' src
+  ctl grep -w -i timeout --call --no-test
+  ctl grep -e TODO -e FIXME --comment -t rust
+  ctl grep -F 'a.b(' --vimgrep --all
+  ctl grep -l -g '*.proto' 'message .*Request'
+
+A line has its roles from the syntax and the edges: definitions, calls, other
+uses, imports, strings, comments; `?` where neither knows. Status 1: no line.
+-C takes a number here, lines around each; a folder is named with --repo.";
+
+/// Options of `grep`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct GrepArgs {
+    /// A regular expression of the crate regex
+    #[arg(required_unless_present = "regexp", allow_hyphen_values = true)]
+    pub pattern: Option<String>,
+    /// Files and folders to search [default: all]
+    #[arg(value_hint = clap::ValueHint::AnyPath)]
+    pub paths: Vec<PathBuf>,
+    /// A pattern; may be given several times
+    #[arg(short = 'e', long, value_name = "PATTERN", allow_hyphen_values = true)]
+    pub regexp: Vec<String>,
+    /// Patterns are texts and no expressions
+    #[arg(short = 'F', long)]
+    pub fixed_strings: bool,
+    /// Capitals and small letters are the same
+    #[arg(short, long)]
+    pub ignore_case: bool,
+    /// Matches are words of their own
+    #[arg(short, long)]
+    pub word_regexp: bool,
+    /// Print only the paths of files
+    #[arg(short = 'l', long, conflicts_with_all = ["count", "vimgrep"])]
+    pub files_with_matches: bool,
+    /// Print only how many lines match, by file
+    #[arg(short, long, conflicts_with = "vimgrep")]
+    pub count: bool,
+    /// Lines behind each
+    #[arg(short = 'A', long, value_name = "N")]
+    pub after_context: Option<u32>,
+    /// Lines before each
+    #[arg(short = 'B', long, value_name = "N")]
+    pub before_context: Option<u32>,
+    /// Lines around each, as -C
+    #[arg(long, value_name = "N")]
+    pub context: Option<u32>,
+    /// Only paths that match, as in .gitignore; with ! those that do not
+    #[arg(short, long, value_name = "GLOB")]
+    pub glob: Vec<String>,
+    /// Only files of this kind, as ripgrep names them
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
+    pub kind: Vec<String>,
+    /// Lines at most
+    #[arg(long, value_name = "N")]
+    pub head: Option<u32>,
+    /// Tokens of the text (o200k_base), 200 to 90000
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    pub budget: u32,
+    /// One line for each: path:line:column:text
+    #[arg(long)]
+    pub vimgrep: bool,
+    /// All lines, whatever their number
+    #[arg(long, conflicts_with = "head")]
+    pub all: bool,
+    /// Only definitions
+    #[arg(long, help_heading = "Roles")]
+    pub def: bool,
+    /// Only calls
+    #[arg(long, help_heading = "Roles")]
+    pub call: bool,
+    /// Only other uses
+    #[arg(long = "ref", help_heading = "Roles")]
+    pub refs: bool,
+    /// Only imports
+    #[arg(long, help_heading = "Roles")]
+    pub import: bool,
+    /// Only strings
+    #[arg(long, help_heading = "Roles")]
+    pub string: bool,
+    /// Only comments
+    #[arg(long, help_heading = "Roles")]
+    pub comment: bool,
+    /// Only tests
+    #[arg(long, conflicts_with = "no_test", help_heading = "Roles")]
+    pub test: bool,
+    /// No tests
+    #[arg(long, help_heading = "Roles")]
+    pub no_test: bool,
+    /// Numbers are printed always
+    #[arg(short = 'n', long, hide = true)]
+    pub line_number: bool,
+    /// Requirements of the index.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+impl GrepArgs {
+    /// Patterns, and paths: with `-e` the first word is a path.
+    pub fn split(&self) -> (Vec<String>, Vec<PathBuf>) {
+        if self.regexp.is_empty() {
+            return (self.pattern.iter().cloned().collect(), self.paths.clone());
+        }
+        let first = self.pattern.iter().map(PathBuf::from);
+        (self.regexp.clone(), first.chain(self.paths.iter().cloned()).collect())
+    }
+
+    /// The roles that are asked for; none for all.
+    pub fn roles(&self) -> Vec<GrepRole> {
+        let asked = [
+            (self.def, GrepRole::Def),
+            (self.call, GrepRole::Call),
+            (self.refs, GrepRole::Ref),
+            (self.import, GrepRole::Import),
+            (self.string, GrepRole::String),
+            (self.comment, GrepRole::Comment),
+        ];
+        asked.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, role)| role).collect()
+    }
+}
 
 /// The number behind `-C`, which every other command reads as a folder.
-pub fn context_of(common: &mut Common, args: &mut GrepArgs) {
-    let number = common.directory.as_ref().and_then(|d| d.to_str()?.parse::<u32>().ok());
-    if let Some(n) = number {
-        common.directory = None;
-        args.context.get_or_insert(n);
-    }
+pub fn lines_around(common: &Common) -> Option<u32> {
+    common.directory.as_ref()?.to_str()?.parse().ok()
 }
 
 /// Prints lines that match; none is exit status 1.
 pub fn grep(common: &Common, args: &GrepArgs) -> Result<(), Failure> {
     let mut progress = Progress::new(common.quiet);
-    let mut params = params(common, args, &progress)?;
+    let mut params = params(common, args)?;
     let mut session = Session::open(common)?;
     let line = session.call(Method::Grep, &params, &mut progress)?;
     let mut answer: GrepResult = session::result(&line)?;
@@ -52,17 +171,14 @@ pub fn grep(common: &Common, args: &GrepArgs) -> Result<(), Failure> {
     if answer.n_lines == 0 { Err(Failure::NoResult) } else { Ok(()) }
 }
 
-fn params(common: &Common, args: &GrepArgs, progress: &Progress) -> Result<GrepParams, Failure> {
-    let target = Target::of(common)?;
+fn params(common: &Common, args: &GrepArgs) -> Result<GrepParams, Failure> {
     let (patterns, paths) = args.split();
     let count = args.files_with_matches || args.count;
     let is_text = !(args.vimgrep || args.all || count || common.json);
-    let around = args.context.unwrap_or(0);
+    let around = args.context.or(lines_around(common)).unwrap_or(0);
     let roles = args.roles();
     let tests = (args.test || args.no_test).then_some(args.test);
-    Ok(GrepParams {
-        repo: target.repo,
-        cwd: target.cwd,
+    Ok(asked!(GrepParams, common, &args.wait, {
         patterns,
         fixed: args.fixed_strings,
         ignore_case: args.ignore_case,
@@ -79,10 +195,7 @@ fn params(common: &Common, args: &GrepArgs, progress: &Progress) -> Result<GrepP
         skip: 0,
         count,
         max_tokens: is_text.then_some(args.budget),
-        wait: Some(wait(&args.wait)),
-        overlays: overlays(&args.wait)?,
-        progress: progress.is_wanted(),
-    })
+    }))
 }
 
 fn files_text(answer: &GrepResult, counts: bool, style: Style) -> String {

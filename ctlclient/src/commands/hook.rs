@@ -3,7 +3,7 @@
 //! It says something only when the name stands for one definition, and it is done within a moment or
 //! not at all: an agent waits for its hooks.
 
-use crate::args::Common;
+use crate::cli::Common;
 use crate::failure::Failure;
 use crate::launch;
 use crate::output::Output;

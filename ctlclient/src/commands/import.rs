@@ -1,34 +1,60 @@
 //! `ctl import`: an index made by another tool, laid over the links.
 
 use super::{Target, absolute, note, print};
-use crate::args::{Common, ImportCommand};
+use crate::cli::Common;
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::session::Session;
 use crate::style::safe_line;
 use indexd_proto::Method;
 use indexd_proto::import::{ImportParams, ImportResult};
 
+/// Options of `import`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  ctl import scip index.scip")]
+pub struct ImportArgs {
+    #[command(subcommand)]
+    command: ImportCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum ImportCommand {
+    /// A SCIP index made by a compiler or a type checker
+    #[command(after_help = "Examples:
+  scip-python index --project-name demo && ctl import scip index.scip
+  ctl import scip /tmp/index.scip --repo ~/demo --json
+  ctl import scip --clear
+
+It takes the place of the one imported before. Each file follows it as long as
+its content is the one of now; an edited file has our own links again, and the
+imported ones when the edit is undone.")]
+    Scip {
+        /// The index
+        #[arg(value_name = "FILE", required_unless_present = "clear")]
+        file: Option<std::path::PathBuf>,
+        /// Take back what was imported
+        #[arg(long, conflicts_with = "file")]
+        clear: bool,
+    },
+}
+
 /// Hands a file to the daemon and prints what came of it.
-pub fn import(common: &Common, what: &ImportCommand) -> Result<(), Failure> {
-    let ImportCommand::Scip { file, clear } = what;
+pub fn import(common: &Common, args: &ImportArgs) -> Result<(), Failure> {
+    let ImportCommand::Scip { file, clear } = &args.command;
     let path = file.as_deref().map(absolute).transpose()?;
     let target = Target::of(common)?;
-    let mut progress = Progress::new(common.quiet);
     let params = ImportParams {
         repo: target.repo,
         cwd: target.cwd,
         path,
         clear: *clear,
         wait: None,
-        progress: progress.is_wanted(),
+        progress: Progress::new(common.quiet).is_wanted(),
     };
     let text = |answer: &ImportResult, _| match *clear {
         true => "the import is taken back\n".to_owned(),
         false => text(answer),
     };
-    let mut session = Session::open(common)?;
-    let answer = print(common, &mut session, Method::ImportScip, &params, &mut progress, text)?;
+    let answer = print(common, Method::ImportScip, &params, text)?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }

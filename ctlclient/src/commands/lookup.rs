@@ -1,17 +1,11 @@
-//! `ctl search`, `ctl symbol` and the questions about the graph.
+//! `ctl search`, `show`, `symbol`, `card` and `why`: what is found by words, names and paths.
 
-use super::{Target, note, overlays, print, wait, write_file};
-use crate::args::{
-    CardArgs, Common, GraphArgs, PictureArgs, SearchArgs, ShowArgs, SymbolArgs, WaitArgs, WhyArgs,
-};
+use super::{asked, note, print};
+use crate::cli::{Common, WaitArgs, tokens};
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::progress::Progress;
-use crate::session::{self, Session};
 use crate::style::{Style, safe_line};
 use indexd_proto::Method;
 use indexd_proto::card::{CardLinks, CardParams, CardResult};
-use indexd_proto::graph::{GraphEdge, GraphParams, GraphResult, Picture};
 use indexd_proto::pack::Basis;
 use indexd_proto::search::{
     DefinitionsParams, DefinitionsResult, SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult,
@@ -19,50 +13,115 @@ use indexd_proto::search::{
 use indexd_proto::why::{Standing, WhyParams, WhyResult};
 use std::io::Read;
 
-/// Lines of evidence shown of one edge.
-const LINES_SHOWN: usize = 5;
+/// Options of `search`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ctl search where is the retry header parsed -e 'parseRetryAfter Header'
+  ctl search -e 'followRedirect Location 302'")]
+pub struct SearchArgs {
+    /// What to look for, quoted or not; `-` reads it from standard input
+    #[arg(required_unless_present = "expect")]
+    pub query: Vec<String>,
+    /// Names and words that you expect in the code that answers; wrong guesses cost
+    /// nothing. May be repeated
+    #[arg(short, long, value_name = "WORDS")]
+    pub expect: Vec<String>,
+    /// Hits at most [default: 10, for a plain question 20]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub limit: Option<u32>,
+    /// Name callers, callees and tests of each hit
+    #[arg(long)]
+    pub neighbors: bool,
+    /// Requirements of the index.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// Options of `show`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ctl show Client.get Retry.delay
+  ctl show net/retry.go:42 net/client.go:10-60 --budget 2000")]
+pub struct ShowArgs {
+    /// Names, Class.method, path:line, path:first-last, path, or symbol ids
+    #[arg(required = true)]
+    pub what: Vec<String>,
+    /// Tokens of the text
+    #[arg(short, long, value_name = "TOKENS", value_parser = tokens, default_value = "4000")]
+    pub budget: u64,
+    /// Requirements of the index.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// Options of `symbol`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  ctl symbol Client.get")]
+pub struct SymbolArgs {
+    /// A name, words of one, Class.method, path:line, or a symbol id
+    pub name: String,
+    /// Definitions at most
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    pub limit: u32,
+    /// Requirements of the index.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// Options of `card`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ctl card Client.get
+  ctl card net/retry.go:42 --max-tokens 200 --json")]
+pub struct CardArgs {
+    /// A name, Class.method, path:line, or a symbol id
+    pub symbol: String,
+    /// Tokens of the card (o200k_base), 100 to 2000
+    #[arg(long, value_name = "N", default_value_t = 400)]
+    pub max_tokens: u32,
+    /// Requirements of the index.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// Options of `why`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  ctl why build/generated.go")]
+pub struct WhyArgs {
+    /// A file or folder; it need not exist
+    #[arg(value_hint = clap::ValueHint::AnyPath)]
+    pub path: String,
+    /// Requirements of the index.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
 
 /// Prints ranked places; nothing found is exit status 1.
 pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
-    let target = Target::of(common)?;
     let mut query = args.query.join(" ");
     if query == "-" {
         query.clear();
         std::io::stdin().lock().read_to_string(&mut query)?;
     }
-    let mut progress = Progress::new(common.quiet);
-    let params = SearchParams {
-        repo: target.repo,
-        cwd: target.cwd,
+    let params = asked!(SearchParams, common, &args.wait, {
         query,
         expect: args.expect.clone(),
         limit: args.limit,
         neighbors: args.neighbors,
-        wait: Some(wait(&args.wait)),
-        progress: progress.is_wanted(),
-        overlays: overlays(&args.wait)?,
-    };
-    let answer: SearchResult =
-        print(common, &mut Session::open(common)?, Method::Search, &params, &mut progress, hits_text)?;
+    });
+    let answer: SearchResult = print(common, Method::Search, &params, hits_text)?;
     note(common, &answer.envelope, &[]);
     if answer.hits.is_empty() { Err(Failure::NoResult) } else { Ok(()) }
 }
 
 /// Prints definitions whole.
 pub fn show(common: &Common, args: &ShowArgs) -> Result<(), Failure> {
-    let target = Target::of(common)?;
-    let mut progress = Progress::new(common.quiet);
-    let params = DefinitionsParams {
-        repo: target.repo,
-        cwd: target.cwd,
+    let params = asked!(DefinitionsParams, common, &args.wait, {
         what: args.what.clone(),
         max_tokens: Some(u32::try_from(args.budget).unwrap_or(u32::MAX)),
-        wait: Some(wait(&args.wait)),
-        progress: progress.is_wanted(),
-        overlays: overlays(&args.wait)?,
-    };
+    });
     let text = |answer: &DefinitionsResult, _| shown_text(answer, "--budget");
-    let answer = print(common, &mut Session::open(common)?, Method::Show, &params, &mut progress, text)?;
+    let answer = print(common, Method::Show, &params, text)?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }
@@ -127,39 +186,26 @@ fn links_text(label: &str, links: &CardLinks) -> Option<String> {
 
 /// Prints a definition at a glance.
 pub fn card(common: &Common, args: &CardArgs) -> Result<(), Failure> {
-    let target = Target::of(common)?;
-    let mut progress = Progress::new(common.quiet);
-    let params = CardParams {
-        repo: target.repo,
-        cwd: target.cwd,
+    let params = asked!(CardParams, common, &args.wait, {
         symbol: args.symbol.clone(),
         max_tokens: Some(args.max_tokens),
-        wait: Some(wait(&args.wait)),
-        progress: progress.is_wanted(),
-    };
+    });
     let text = |answer: &CardResult, _| crate::style::safe(&answer.text);
-    let answer = print(common, &mut Session::open(common)?, Method::Card, &params, &mut progress, text)?;
+    let answer = print(common, Method::Card, &params, text)?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }
 
 /// Says what became of a path; one that is in no way in the index is exit status 1.
 pub fn why(common: &Common, args: &WhyArgs) -> Result<(), Failure> {
-    let target = Target::of(common)?;
-    let mut progress = Progress::new(common.quiet);
-    let params = WhyParams {
-        repo: target.repo,
-        cwd: target.cwd,
+    let params = asked!(WhyParams, common, &args.wait, {
         path: args.path.clone(),
-        wait: Some(wait(&args.wait)),
-        progress: progress.is_wanted(),
-        overlays: overlays(&args.wait)?,
-    };
+    });
     let text = |answer: &WhyResult, style: Style| {
         let path = if answer.path.is_empty() { "." } else { &answer.path };
         format!("{}: {}\n", style.path(&safe_line(path)), safe_line(&answer.reason))
     };
-    let answer = print(common, &mut Session::open(common)?, Method::Why, &params, &mut progress, text)?;
+    let answer = print(common, Method::Why, &params, text)?;
     note(common, &answer.envelope, &[]);
     match answer.standing {
         Standing::Indexed | Standing::IndexedAroundErrors | Standing::WordsOnly | Standing::Folder => Ok(()),
@@ -169,17 +215,10 @@ pub fn why(common: &Common, args: &WhyArgs) -> Result<(), Failure> {
 
 /// Prints definitions.
 pub fn symbol(common: &Common, args: &SymbolArgs) -> Result<(), Failure> {
-    let target = Target::of(common)?;
-    let mut progress = Progress::new(common.quiet);
-    let params = SymbolParams {
-        repo: target.repo,
-        cwd: target.cwd,
+    let params = asked!(SymbolParams, common, &args.wait, {
         name: args.name.clone(),
         limit: Some(args.limit),
-        wait: Some(wait(&args.wait)),
-        progress: progress.is_wanted(),
-        overlays: overlays(&args.wait)?,
-    };
+    });
     let text = |answer: &SymbolResult, style: Style| {
         let mut out = String::new();
         for s in &answer.symbols {
@@ -194,211 +233,19 @@ pub fn symbol(common: &Common, args: &SymbolArgs) -> Result<(), Failure> {
         }
         out
     };
-    let answer = print(common, &mut Session::open(common)?, Method::Symbol, &params, &mut progress, text)?;
+    let answer = print(common, Method::Symbol, &params, text)?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }
 
-/// What all questions about the graph have in common; the limits are of edges and of their confidence.
-fn graph_params(
-    common: &Common,
-    symbol: &str,
-    (limit, min_confidence): (u32, u8),
-    asked: &WaitArgs,
-    progress: &Progress,
-) -> Result<GraphParams, Failure> {
-    let target = Target::of(common)?;
-    Ok(GraphParams {
-        repo: target.repo,
-        cwd: target.cwd,
-        symbol: symbol.to_owned(),
-        limit: Some(limit),
-        min_confidence: Some(min_confidence),
-        wait: Some(wait(asked)),
-        progress: progress.is_wanted(),
-        overlays: overlays(asked)?,
-        ..GraphParams::default()
-    })
-}
-
-/// Prints edges with their evidence, and what the graph may be missing.
-pub fn graph(common: &Common, args: &GraphArgs, method: Method) -> Result<(), Failure> {
-    let mut progress = Progress::new(common.quiet);
-    let params = GraphParams {
-        depth: args.depth,
-        dispatch: method == Method::Callers,
-        all: args.all,
-        limit: (!args.all).then_some(args.limit),
-        ..graph_params(common, &args.symbol, (args.limit, args.min_confidence), &args.wait, &progress)?
-    };
-    let answer: GraphResult =
-        print(common, &mut Session::open(common)?, method, &params, &mut progress, graph_text)?;
-    note(common, &answer.envelope, &[]);
-    Ok(())
-}
-
-/// Prints what stands around a definition as a picture, or one line for each edge.
-pub fn picture(common: &Common, args: &PictureArgs) -> Result<(), Failure> {
-    let mut progress = Progress::new(common.quiet);
-    let params = GraphParams {
-        depth: Some(args.depth),
-        picture: match (args.svg, args.dot, args.mermaid) {
-            (true, ..) => Some(Picture::Svg),
-            (_, true, _) => Some(Picture::Dot),
-            (.., true) => Some(Picture::Mermaid),
-            _ => None,
-        },
-        ..graph_params(common, &args.symbol, (args.limit, args.min_confidence), &args.wait, &progress)?
-    };
-    let line = Session::open(common)?.call(Method::Around, &params, &mut progress)?;
-    let answer: GraphResult = session::result(&line)?;
-    let mut out = Output::new();
-    match (&answer.picture, &args.out) {
-        (Some(picture), Some(path)) => {
-            write_file(path, picture)?;
-            out.line(&path.display().to_string())?;
-        }
-        (Some(picture), None) => out.text(picture)?,
-        _ if common.json => out.json_line(session::raw(&line)?)?,
-        _ => out.styled(&around_text(&answer, Style::of_stdout(common.color)))?,
-    }
-    out.finish()?;
-    if answer.bounded && answer.picture.is_some() && !common.quiet {
-        eprintln!("ctl: more edges than the limit; raise it with --limit");
-    }
-    note(common, &answer.envelope, &[]);
-    Ok(())
-}
-
-/// One line for each edge, in its direction.
-fn around_text(answer: &GraphResult, style: Style) -> String {
-    let mut out = String::new();
-    for root in &answer.roots {
-        out += &format!("around {}  {}\n", title(root, style), place(root, style));
-    }
-    for edge in &answer.edges {
-        let line = edge.evidence.first().map_or(0, |e| e.line);
-        let at = style.path(&format!("{}:{line}", safe_line(&edge.source.file_rel_path)));
-        let [source, target] = [&edge.source, &edge.target].map(|s| style.bold(&safe_line(name_of(s))));
-        let test = if edge.source.test { style.dim(" test") } else { String::new() };
-        let indent = "  ".repeat(edge.depth as usize);
-        out += &format!("{indent}{source} {} {target}  {at}{test}\n", style.dim(&edge.kind));
-    }
-    if answer.edges.is_empty() {
-        out += "  no edges\n";
-    }
-    if answer.bounded {
-        let of = format!("  {} of {} shown; raise it with --limit\n", answer.edges.len(), answer.n_edges);
-        out += &style.warn(&of);
-    }
-    out + &format!("{}\n", style.dim(&safe_line(&answer.coverage.statement)))
-}
-
-/// The edges of an answer, a line of code each with its place first, and what the graph may be missing.
-pub(super) fn graph_text(answer: &GraphResult, style: Style) -> String {
-    let mut out = String::new();
-    for root in &answer.roots {
-        out += &format!("{} of {}  {}\n", answer.relation, title(root, style), place(root, style));
-    }
-    let n_left = answer.n_roots.saturating_sub(answer.roots.len() as u64);
-    if n_left > 0 {
-        out += &style.dim(&format!("and of {n_left} more definitions of the name, which --all names\n"));
-    }
-    for edge in &answer.edges {
-        // What is written lies ahead of who writes it, and so does a base; all else is asked for from its target.
-        let is_root = |s: &Symbol| answer.roots.iter().any(|r| is_same(r, s));
-        let is_ahead = match answer.relation.as_str() {
-            "callees" => true,
-            "implementations" => is_root(&edge.source),
-            _ => edge.kind == "dataflow",
-        };
-        let base = if is_ahead { &edge.source } else { &edge.target };
-        // Of a file or a class it is one of many.
-        let shows_base = answer.roots.len() > 1 || edge.depth > 1 || !is_root(base);
-        out += &edge_text(edge, (is_ahead, shows_base), &answer.relation, style);
-    }
-    if answer.edges.is_empty() {
-        out += &format!("  no {}\n", answer.relation);
-    }
-    for through in &answer.through {
-        let owner = &through.owner;
-        out += &format!(
-            "may be called through {} {}  {} ({} there)\n",
-            owner.kind,
-            style.bold(&safe_line(name_of(owner))),
-            place(&through.method, style),
-            crate::style::count(u64::from(through.n_callers), "caller", "callers"),
-        );
-    }
-    if answer.bounded {
-        let shown = answer.edges.len();
-        let of = format!("{shown} of {} shown; raise it with --limit, or --all\n", answer.n_edges);
-        out += &style.warn(&of);
-    }
-    out += &format!("{}\n", style.dim(&safe_line(&answer.coverage.statement)));
-    for u in &answer.coverage.unresolved_examples {
-        let within =
-            if u.within.is_empty() { String::new() } else { format!(" in {}", safe_line(&u.within)) };
-        let at = style.path(&format!("{}:{}:", safe_line(&u.file_rel_path), u.line));
-        out += &format!("{at} {}{}\n", safe_line(&u.text), style.dim(&format!("  [{}{within}]", u.reason)));
-    }
-    let named = answer.coverage.unresolved_examples.len() as u64;
-    if named < answer.coverage.unresolved_same_name {
-        let left = answer.coverage.unresolved_same_name - named;
-        out += &style.dim(&format!("and {left} more without an edge, which --all names\n"));
-    }
-    out
-}
-
-fn is_same(a: &Symbol, b: &Symbol) -> bool {
-    a.lines == b.lines && a.name == b.name && a.file_rel_path == b.file_rel_path
-}
-
-/// A line for each place of an edge.
-fn edge_text(edge: &GraphEdge, (is_ahead, shows_base): (bool, bool), relation: &str, style: Style) -> String {
-    let (other, base) = if is_ahead { (&edge.target, &edge.source) } else { (&edge.source, &edge.target) };
-    let kind = match edge.kind.as_str() {
-        "usage" if relation == "callers" => "passed as a value",
-        "dispatch" => "call through what it implements or overrides",
-        kind => kind,
-    };
-    let mut facts = vec![format!("{} {}", other.kind, safe_line(name_of(other))), kind.to_owned()];
-    if edge.confidence < 1.0 {
-        facts.push(format!("{:.0}%", edge.confidence * 100.0));
-    }
-    if edge.depth > 1 {
-        facts.push(format!("step {}", edge.depth));
-    }
-    // With one root and one step there is nothing else that it could belong to.
-    if shows_base {
-        facts.push(format!("{} {}", if is_ahead { "from" } else { "of" }, safe_line(name_of(base))));
-    }
-    if other.test {
-        facts.push("test".to_owned());
-    }
-    let mut places: Vec<(u32, &str)> = edge.evidence.iter().map(|e| (e.line, e.text.as_str())).collect();
-    places.dedup();
-    let n_places = places.len();
-    let mut out = String::new();
-    for (i, (line, text)) in places.into_iter().take(LINES_SHOWN).enumerate() {
-        let is_last = i + 1 == n_places.min(LINES_SHOWN);
-        let is_cut = n_places > LINES_SHOWN || edge.n_evidence as usize > edge.evidence.len();
-        let more = if is_last && is_cut { ", and more places" } else { "" };
-        let at = style.path(&format!("{}:{line}:", safe_line(&edge.source.file_rel_path)));
-        let facts = if i == 0 { facts.join(", ") } else { safe_line(name_of(other)) };
-        out += &format!("{at} {}{}\n", safe_line(text), style.dim(&format!("  [{facts}{more}]")));
-    }
-    out
-}
-
-fn place(s: &Symbol, style: Style) -> String {
+pub(super) fn place(s: &Symbol, style: Style) -> String {
     style.path(&format!("{}:{}", safe_line(&s.file_rel_path), s.line))
 }
 
-fn title(s: &Symbol, style: Style) -> String {
+pub(super) fn title(s: &Symbol, style: Style) -> String {
     format!("{} {}", style.dim(&s.kind), style.bold(&safe_line(name_of(s))))
 }
 
-fn name_of(s: &Symbol) -> &str {
+pub(super) fn name_of(s: &Symbol) -> &str {
     if s.qualified_name.is_empty() { &s.name } else { &s.qualified_name }
 }

@@ -1,29 +1,38 @@
 //! Manual pages, made from the definitions of the command line and the list of codes.
 
-use crate::args::{Cli, Common};
+use crate::cli::{self, Common};
 use crate::failure::Failure;
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 use indexd_proto::error::ErrorCode;
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The day of this release: pages that are made again are the same.
 const DATE: &str = "2026-11-24";
+
+/// Options of `man`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ctl man | man -l -
+  ctl man --out ~/.local/share/man/man1")]
+pub struct ManArgs {
+    /// Write the pages of ctl and of each command to a folder instead
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
 
 /// Prints the page of `ctl`, or writes that and one for each command to a folder.
 ///
 /// # Errors
 /// `POC_E_NOT_SUPPORTED` with `--json`; `POC_E_CANNOT_CREATE` for the folder and the files.
-pub fn man(common: &Common, out: Option<&Path>) -> Result<(), Failure> {
+pub fn man(common: &Common, args: &ManArgs) -> Result<(), Failure> {
     super::text_only(common, "a manual page")?;
     let pages = pages();
-    let Some(dir) = out else {
-        let mut out = crate::output::Output::new();
-        out.text(&pages["ctl"])?;
-        return out.finish();
+    let Some(dir) = &args.out else {
+        return super::put(None, &pages["ctl"]);
     };
     let refused = |path: &Path, e: io::Error| {
         Failure::new(ErrorCode::CannotCreate, format!("cannot write {}: {e}", path.display()))
@@ -38,7 +47,7 @@ pub fn man(common: &Common, out: Option<&Path>) -> Result<(), Failure> {
 
 /// Every page by its name: `ctl`, `ctl-pack`, `ctl-export-dump` and so on.
 fn pages() -> BTreeMap<String, String> {
-    let mut root = Cli::command().disable_help_subcommand(true);
+    let mut root = cli::command().disable_help_subcommand(true);
     root.build();
     let mut pages = BTreeMap::new();
     add(&root, "ctl", &mut pages);
@@ -52,7 +61,8 @@ fn add(command: &Command, name: &str, pages: &mut BTreeMap<String, String>) {
     let mut text = Vec::new();
     let title = name.to_owned();
     // Writing to memory does not fail; the title of the page is its own name, the synopsis that of the line.
-    let page = Man::new(command.clone()).title(title).section("1").date(DATE).source(version());
+    let command = command.clone().mut_args(|arg| arg.hide_short_help(false));
+    let page = Man::new(command).title(title).section("1").date(DATE).source(version());
     let is_written = page.render(&mut text).and_then(|()| exit_status(&mut text));
     debug_assert!(is_written.is_ok());
     // An empty line between two breaks is a space between paragraphs, and readers of pages warn of breaks
@@ -103,6 +113,7 @@ mod tests {
             assert!(page.contains(".SH SYNOPSIS") && page.contains(".SH \"EXIT STATUS\""), "{page}");
         }
         assert!(pages["ctl-pack"].contains("layout") && pages["ctl-pack"].contains("ctl pack"));
+        assert!(pages["ctl-status"].contains("No progress and no warnings"), "{}", pages["ctl-status"]);
         for code in ErrorCode::ALL {
             assert!(pages["ctl"].contains(&code.name().replace('-', "\\-")), "{}", code.name());
         }

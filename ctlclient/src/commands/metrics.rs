@@ -1,6 +1,6 @@
 //! `ctl metrics`: the figures of `ctl status` in the text format of Prometheus.
 
-use crate::args::Common;
+use crate::cli::Common;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -8,8 +8,13 @@ use crate::session::{Session, Start};
 use indexd_proto::Method;
 use indexd_proto::workspace::{StatusParams, StatusResult};
 
+/// Options of `metrics`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  ctl metrics > /var/lib/node_exporter/indexd.prom")]
+pub struct MetricsArgs {}
+
 /// Prints every figure; exit status 69 when there is no daemon.
-pub fn metrics(common: &Common) -> Result<(), Failure> {
+pub fn metrics(common: &Common, _: &MetricsArgs) -> Result<(), Failure> {
     super::text_only(common, "the text of Prometheus")?;
     let mut session = Session::connect(common, Start::Never)?;
     let status = session.ask(Method::Status, &StatusParams {}, &mut Progress::new(true))?;

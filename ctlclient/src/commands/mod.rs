@@ -1,105 +1,142 @@
-//! One module for each family of commands.
+//! The commands: the table that lists them, and what several of them share. A file holds the options, the help
+//! and the code of one command or of one family.
 
-pub mod admin;
 mod agent;
 mod artifacts;
+mod completions;
+mod config;
+mod config_edit;
 mod context;
+pub mod ctl_more;
+mod daemon;
 mod doctor;
 mod documents;
-mod edit;
 mod export;
+mod graph;
 mod grep;
-mod here;
 mod hook;
 mod import;
 mod lookup;
 mod man;
 mod mcp;
 mod metrics;
-pub mod more;
+mod overview;
 mod pack;
 mod pack_text;
 mod pick;
 mod service;
 mod text_search;
+pub mod workspace;
 
-use crate::args::{AgentCommand, Cli, Command, Common, Fresh, WaitArgs};
+use crate::cli::{Cli, Common, WaitArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::replacement::Replacement;
 use crate::session::{self, Session};
 use crate::style::{Style, count, safe_line};
-use clap::CommandFactory;
+use clap::{ArgMatches, Args, FromArgMatches};
 use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::limits::OVERLAY_BYTES_MAX;
 use indexd_proto::overlay::Overlay;
-use indexd_proto::workspace::{Envelope, Wait, WaitMode};
+use indexd_proto::workspace::{Envelope, Wait};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
 
+/// A command.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// One line for the list.
+    pub about: &'static str,
+    define: fn(clap::Command) -> clap::Command,
+    run: fn(&Common, &ArgMatches) -> Result<(), Failure>,
+}
+
+impl Entry {
+    /// Its definition. The options follow when it is asked for: they take longer to define than all else that
+    /// a warm request does.
+    pub fn command(&self) -> clap::Command {
+        clap::Command::new(self.name).about(self.about).defer(self.define)
+    }
+}
+
+/// The options of a command as they were read.
+fn read<A: FromArgMatches>(matches: &ArgMatches) -> A {
+    A::from_arg_matches(matches).unwrap_or_else(|e| e.exit())
+}
+
+macro_rules! commands {
+    ($($group:literal { $($name:ident $about:literal $args:ty => $run:expr;)* })*) => {
+        /// Every command, by group.
+        pub const GROUPS: &[(&str, &[Entry])] = &[$(($group, &[$(Entry {
+            name: stringify!($name),
+            about: $about,
+            define: |command| <$args>::augment_args(command).about($about),
+            run: |common, matches| $run(common, &read::<$args>(matches)),
+        }),*])),*];
+    };
+}
+
+commands! {
+    "Find code" {
+        pack "The code a task needs, within a token budget" pack::PackArgs => pack::pack;
+        search "The best places for a question, a line each" lookup::SearchArgs => lookup::search;
+        show "Definitions whole, by name or place" lookup::ShowArgs => lookup::show;
+        grep "Lines that match, each with its role, by definition" grep::GrepArgs => grep::grep;
+        symbol "Definitions by name" lookup::SymbolArgs => lookup::symbol;
+        card "A definition at a glance, in 400 tokens" lookup::CardArgs => lookup::card;
+    }
+    "Follow edges" {
+        callers "Who calls a function, method or class" graph::GraphArgs => graph::callers;
+        callees "What a function or method calls" graph::GraphArgs => graph::callees;
+        refs "Where a definition is used in any way" graph::GraphArgs => graph::refs;
+        implementations "What implements or overrides it, and is by it" graph::GraphArgs => graph::implementations;
+        impact "What depends on a definition, step by step" graph::GraphArgs => graph::impact;
+        graph "All that is around a definition, as lines or a picture" graph::AroundArgs => graph::around;
+    }
+    "Know a repository" {
+        map "Entry points, modules, settings, side effects" documents::MapArgs => documents::map;
+        why "Whether a file is in the index, and what decides it" lookup::WhyArgs => lookup::why;
+        context "What a pack held and what it cost" context::ContextArgs => context::context;
+    }
+    "Keep the index" {
+        index "Build the index of a repository" workspace::IndexArgs => workspace::index;
+        compact "Copy an index so that it takes no more room than it needs" workspace::CompactArgs => workspace::compact;
+        workspace "Register, list or forget repositories" workspace::WorkspaceArgs => workspace::workspace;
+        export "Print the index, its edges, or both for other tools" export::ExportArgs => export::export;
+        import "Lay an index made by another tool over the links" import::ImportArgs => import::import;
+    }
+    "Run the daemon" {
+        status "The daemon and its workspaces" daemon::StatusArgs => daemon::status;
+        daemon "Start, stop or run the daemon" daemon::DaemonArgs => daemon::daemon;
+        service "Keep the daemon under the user's service manager" service::ServiceArgs => service::service;
+        config "The settings in force" config::ConfigArgs => config::config;
+        metrics "The figures of the daemon for Prometheus" metrics::MetricsArgs => metrics::metrics;
+        doctor "Check what could keep this from working" doctor::DoctorArgs => doctor::doctor;
+    }
+    "Set up other programs" {
+        mcp "Serve coding agents over MCP, or set a client up for it" mcp::McpArgs => ctl_more::hand_over;
+        agent "Tell a coding agent of ctl" agent::AgentArgs => agent::agent;
+        completions "A completion script for a shell" completions::CompletionsArgs => completions::completions;
+        man "The manual page" man::ManArgs => man::man;
+        version "The versions of ctl and of the running daemon" daemon::VersionArgs => daemon::version;
+    }
+}
+
 /// Runs a command line.
 ///
 /// # Errors
 /// What the command ends with.
-pub fn run(mut cli: Cli) -> Result<(), Failure> {
-    if let Some(Command::Grep(args)) = &mut cli.command {
-        grep::context_of(&mut cli.common, args);
-    }
-    let common = &cli.common;
-    if !cli.command.as_ref().is_some_and(more::is_meant) {
-        change_folder(common)?;
-    }
-    let Some(command) = &cli.command else {
-        if cli.version {
-            return admin::version(common);
-        }
-        return here::here(common);
-    };
-    match command {
-        Command::Pack(args) if args.interactive => more::become_it(),
-        Command::Pack(args) => pack::pack(common, args),
-        Command::Map(args) => documents::map(common, args),
-        Command::Preview(args) => pack::preview(common, args),
-        Command::Search(args) => lookup::search(common, args),
-        Command::Show(args) => lookup::show(common, args),
-        Command::Grep(args) => grep::grep(common, args),
-        Command::Symbol(args) => lookup::symbol(common, args),
-        Command::Card(args) => lookup::card(common, args),
-        Command::Why(args) => lookup::why(common, args),
-        Command::Callers(args) => lookup::graph(common, &args.graph, Method::Callers),
-        Command::Callees(args) => lookup::graph(common, args, Method::Callees),
-        Command::Refs(args) => lookup::graph(common, args, Method::Refs),
-        Command::Implementations(args) => lookup::graph(common, args, Method::Implementations),
-        Command::Impact(args) => lookup::graph(common, args, Method::Impact),
-        Command::Graph(args) => lookup::picture(common, args),
-        Command::Index(args) => admin::index(common, args),
-        Command::Compact { dir } => admin::compact(common, dir.as_deref()),
-        Command::Status => admin::status(common),
-        Command::Metrics => metrics::metrics(common),
-        Command::Context(what) => context::context(common, what),
-        Command::Export(what) => export::export(common, what),
-        Command::Import(what) => import::import(common, what),
-        Command::Workspace(what) => admin::workspace(common, what),
-        Command::Daemon(what) => admin::daemon(common, *what),
-        Command::Service(what) => service::service(common, *what),
-        Command::Config(what) => admin::config(common, what),
-        Command::Agent(AgentCommand::Hook) => hook::hook(common),
-        Command::Mcp(_) | Command::Agent(AgentCommand::Install { .. }) => more::become_it(),
-        Command::Doctor => doctor::doctor(common),
-        Command::Completions { shell } => {
-            text_only(common, "a completion script")?;
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "ctl", &mut script);
-            let mut out = Output::new();
-            out.text(&String::from_utf8_lossy(&script))?;
-            out.finish()
-        }
-        Command::Man { out } => man::man(common, out.as_deref()),
-        Command::Version => admin::version(common),
+pub fn run(cli: &Cli) -> Result<(), Failure> {
+    match &cli.command {
+        Some((entry, matches)) => (entry.run)(&cli.common, matches),
+        None if cli.version => daemon::version(&cli.common, &daemon::VersionArgs {}),
+        None => overview::overview(&cli.common),
     }
 }
 
@@ -116,34 +153,61 @@ fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     Replacement::new(path).and_then(put).map_err(failed)
 }
 
-/// Refuses to print a page to a terminal.
-fn check_page(to: Option<&Path>, example: &str) -> Result<(), Failure> {
-    if to != Some(Path::new("-")) || !std::io::stdout().is_terminal() {
+/// Refuses a page on a terminal, before it is made.
+fn check_page(out: Option<&Path>) -> Result<(), Failure> {
+    if out.is_some() || !std::io::stdout().is_terminal() {
         return Ok(());
     }
-    let message = "a page is nothing to read on a terminal";
-    Err(Failure::hinted(ErrorCode::InvalidRequest, message, format!("name a file: --html {example}")))
+    let message = "a page is not for reading on a terminal";
+    Err(Failure::hinted(ErrorCode::InvalidRequest, message, "write it with --out FILE"))
 }
 
-/// Writes a page, and says where it is.
-fn write_page(out: &mut Output, page: &str, to: &Path) -> Result<(), Failure> {
-    if to == Path::new("-") {
-        return out.text(page);
+/// Writes a text to standard output, or whole or not at all to a file.
+fn put(to: Option<&Path>, text: &str) -> Result<(), Failure> {
+    if let Some(path) = to {
+        return write_file(path, text);
     }
-    write_file(to, page)?;
-    out.line(&to.display().to_string())
+    let mut out = Output::new();
+    out.text(text)?;
+    out.finish()
 }
+
+/// The parameters of a request, those that many methods share among them.
+macro_rules! asked {
+    ($params:ident, $common:expr, $wait:expr, { $($members:tt)* }) => {{
+        let target = $crate::commands::Target::of($common)?;
+        $params {
+            repo: target.repo,
+            cwd: target.cwd,
+            wait: Some($crate::commands::wait($wait)),
+            overlays: $crate::commands::overlays($wait)?,
+            progress: $crate::progress::Progress::new($common.quiet).is_wanted(),
+            $($members)*
+            ..$params::default()
+        }
+    }};
+}
+use asked;
 
 /// Asks the daemon and prints the answer: as JSON where that is wanted, else as `text` writes it.
-fn print<P: Serialize, A: DeserializeOwned>(
+fn print<A: DeserializeOwned>(
+    common: &Common,
+    method: Method,
+    params: &impl Serialize,
+    text: impl FnOnce(&A, Style) -> String,
+) -> Result<A, Failure> {
+    print_of(common, &mut Session::open(common)?, method, params, text)
+}
+
+/// [`print`] over an open session.
+fn print_of<A: DeserializeOwned>(
     common: &Common,
     session: &mut Session,
     method: Method,
-    params: &P,
-    progress: &mut Progress,
+    params: &impl Serialize,
     text: impl FnOnce(&A, Style) -> String,
 ) -> Result<A, Failure> {
-    let line = session.call(method, params, progress)?;
+    let line = session.call(method, params, &mut Progress::new(common.quiet))?;
     let answer: A = session::result(&line)?;
     let mut out = Output::new();
     if common.json {
@@ -156,8 +220,15 @@ fn print<P: Serialize, A: DeserializeOwned>(
 }
 
 /// Goes where `-C` says.
-fn change_folder(common: &Common) -> Result<(), Failure> {
-    let Some(dir) = &common.directory else { return Ok(()) };
+///
+/// # Errors
+/// `POC_E_WORKSPACE_INVALID` for what is not a folder.
+pub fn change_folder(cli: &Cli) -> Result<(), Failure> {
+    let Some(dir) = &cli.common.directory else { return Ok(()) };
+    let is_grep = cli.command.as_ref().is_some_and(|(entry, _)| entry.name == "grep");
+    if is_grep && grep::lines_around(&cli.common).is_some() {
+        return Ok(());
+    }
     std::env::set_current_dir(dir).map_err(|e| {
         Failure::new(ErrorCode::WorkspaceInvalid, format!("cannot change to {}: {e}", dir.display()))
     })
@@ -234,12 +305,7 @@ fn text(path: &Path) -> Result<String, Failure> {
 /// What the wire wants to know of `--wait` and `--fresh`.
 fn wait(args: &WaitArgs) -> Wait {
     let ms = |s: f64| (s.clamp(0.0, 3_600.0) * 1000.0) as u64;
-    let mode = match args.fresh {
-        Fresh::Strict => WaitMode::Strict,
-        Fresh::Best => WaitMode::Best,
-        Fresh::Stale => WaitMode::Stale,
-    };
-    Wait { mode, timeout_ms: None, build_timeout_ms: args.wait.map(ms) }
+    Wait { mode: args.fresh, timeout_ms: None, build_timeout_ms: args.wait.map(ms) }
 }
 
 /// The texts that `--overlay PATH=FILE` names. The first `=` ends the path; at most one comes from

@@ -1,12 +1,13 @@
-//! `ctl pack` and `ctl preview`.
+//! `ctl pack`: the code that a task needs.
 
-use super::{Target, check_page, note, overlays, pack_text, standard_input, wait, write_page};
-use crate::args::{Common, Format, PackArgs};
+use super::{asked, check_page, note, pack_text, put, standard_input, write_file};
+use crate::cli::{Common, WaitArgs, tokens, word};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::style::{self, Style};
+use clap::ValueEnum;
 use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::limits::{
@@ -16,106 +17,222 @@ use indexd_proto::limits::{
 use indexd_proto::pack::Pack;
 use indexd_proto::printed::PackRecord;
 use indexd_proto::request::{
-    BudgetsRequest, CallOptions, PackGetParams, PackGetResult, PackParams, PackResult, PreviewResult,
+    BudgetsRequest, CallOptions, ChangeRequest, Focus, Intent, Layout, PackGetParams, PackGetResult,
+    PackParams, PackResult, Renderer, Request, Stop,
 };
-use indexd_proto::workspace::Envelope;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::io::{IsTerminal, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Options of `pack`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ctl pack \"where is the retry delay decided\" -e 'backoff Retry-After jitter'
+  ctl pack Client.get --fill --budget 8000                  # all that fits
+  git log -1 --format=%B | ctl pack -
+  ctl pack --diff main...HEAD --intent review               # for a reviewer
+  ctl pack \"and who retries\" --seen pack:sha256:1f0c...     # nothing twice
+  ctl pack -i \"where is the retry decided\" > context.md     # choose first
+  ctl pack \"where is it\" --as html --out pack.html
+  ctl pack \"x\" --param expansion.direction=in")]
+pub struct PackArgs {
+    /// The task in words, quoted or not; `-` reads it from standard input
+    #[arg(value_name = "QUERY")]
+    pub query: Vec<String>,
+    /// Names and words that you expect in the code that answers, or the question in
+    /// other words; wrong guesses cost nothing. May be repeated
+    #[arg(short, long, value_name = "WORDS")]
+    pub expect: Vec<String>,
+    /// Tokens of the whole answer, exactly counted
+    /// [default: as configured, else 4000]
+    #[arg(short, long, value_name = "TOKENS", value_parser = tokens)]
+    pub budget: Option<u64>,
+    /// Fill the budget; without it a pack ends where more is worth little
+    #[arg(long)]
+    pub fill: bool,
+    /// answer; summarize (outlines, entry points), refactor (every use), debug (messages,
+    /// recent changes), impact (who depends), contract (exports, documents, tests);
+    /// review orders a change for a reviewer
+    #[arg(long, value_name = "INTENT", value_parser = word::<Intent>)]
+    pub intent: Option<Intent>,
+    /// What a change does, before and after, and what it reaches: A..B, A...B,
+    /// A (to the work tree), - (a patch on standard input), or without a value
+    /// all that is not committed
+    #[arg(long, value_name = "RANGE", num_args = 0..=1, default_missing_value = "", group = "change")]
+    pub diff: Option<String>,
+    /// The same of what is staged
+    #[arg(long, group = "change")]
+    pub staged: bool,
+    /// What you have already: ids of packs or chunk uids; they come back as places only
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    pub seen: Vec<String>,
+    /// text (as pipes and models get it), places (without code), markdown, json, html
+    /// (a page), document (at most 12 files, 50 lines of each), or template=FILE
+    #[arg(long = "as", value_name = "FORM", value_parser = Shape::of)]
+    pub shape: Option<Shape>,
+    /// Write to FILE instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Choose on the terminal: drop and add items, watch the budget, then print or
+    /// copy the text
+    #[arg(short, long, conflicts_with_all = ["json", "shape", "out", "record", "overlays"])]
+    pub interactive: bool,
+    /// Show signals and what was left out
+    #[arg(long)]
+    pub explain: bool,
+    /// A file to start from
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    pub focus_file: Option<String>,
+    /// Sections: graph (how it was reached), agent (what it is) or flat (one list)
+    #[arg(short, long, value_name = "LAYOUT", value_parser = word::<Layout>, hide_short_help = true)]
+    pub layout: Option<Layout>,
+    /// Any member of the request: --param budgets.maxItems=10 --param strictness=strict
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub param: Vec<String>,
+    /// What searches for --as document: the index, else rg, else git grep
+    #[arg(long, value_name = "WITH", default_value = "auto", hide_short_help = true)]
+    pub search: SearchWith,
+    /// Assemble afresh even when an equal pack is at hand
+    #[arg(long, hide_short_help = true)]
+    pub no_cache: bool,
+    /// Keep a record of the pack and print its id; with =ID only if it has that id
+    #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "", group = "record", conflicts_with = "shape", hide_short_help = true)]
+    pub write: Option<String>,
+    /// Print the record of a pack
+    #[arg(long, value_name = "ID", group = "record", conflicts_with = "query", hide_short_help = true)]
+    pub read: Option<String>,
+    /// Requirements of the index.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// A form of the answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Text within the budget, as one of our renderers writes it.
+    Text(Renderer),
+    /// Text by a template in a file.
+    Template(PathBuf),
+    /// Places and reasons.
+    Places,
+    /// A page to look at.
+    Html,
+    /// One Markdown document of few files.
+    Document,
+}
+
+impl Shape {
+    fn of(name: &str) -> Result<Self, String> {
+        Ok(match name.split_once('=').unwrap_or((name, "")) {
+            ("template", file) if !file.is_empty() => Self::Template(file.into()),
+            ("text", "") => Self::Text(Renderer::Text),
+            ("markdown", "") => Self::Text(Renderer::Markdown),
+            ("json", "") => Self::Text(Renderer::Json),
+            ("places", "") => Self::Places,
+            ("html", "") => Self::Html,
+            ("document", "") => Self::Document,
+            _ => return Err("write text, places, markdown, json, html, document or template=FILE".to_owned()),
+        })
+    }
+}
+
+/// The tool that searches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SearchWith {
+    /// The index where it can be asked, else rg, else git grep
+    Auto,
+    /// The index alone
+    Index,
+    /// rg, without the index
+    Rg,
+    /// git grep, without the index
+    Git,
+}
 
 /// Assembles a pack and prints it.
 pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
-    if args.read {
-        return read(common, args);
+    if args.interactive {
+        return super::ctl_more::hand_over(common, args);
+    }
+    if let Some(pack_id) = &args.read {
+        return read(common, args, pack_id);
     }
     let query = query(args)?;
-    if args.format == Some(Format::Md) {
-        return super::documents::markdown(common, args, query.as_deref().unwrap_or_default());
+    let is_page = args.shape == Some(Shape::Html);
+    if args.shape == Some(Shape::Document) {
+        return super::documents::markdown(common, args, &query);
+    }
+    if is_page {
+        super::text_only(common, "a page")?;
+        check_page(args.out.as_deref())?;
     }
     let mut session = Session::open(common)?;
     let mut progress = Progress::new(common.quiet);
-    let mut params = params(common, args, query.as_deref(), &progress)?;
-    let is_text = prints_text(common, args);
-    params.call.rendered = is_text && args.html.is_none() && !args.write;
-    params.call.page = args.html.is_some();
-    check_page(args.html.as_deref(), "pack.html")?;
-    if let Some(wanted) = &args.pack_id {
+    let mut params = params(common, args, query)?;
+    params.call.rendered = prints_text(common, args);
+    params.call.page = is_page;
+    if let Some(wanted) = args.write.as_deref().filter(|id| !id.is_empty()) {
         // Nothing is kept of a pack that is another one.
         let line = session.call(Method::Pack, &params, &mut progress)?;
         let answer: PackResult = session::result(&line)?;
         check_id(&parse(answer.pack)?, wanted)?;
-        params.request.insert("indexSignature".to_owned(), json!(answer.envelope.index_signature));
+        params.request.index_signature = Some(answer.envelope.index_signature);
     }
-    params.call.write = args.write;
+    params.call.write = args.write.is_some();
     let line = session.call(Method::Pack, &params, &mut progress)?;
-    let mut out = Output::new();
-    if common.json
-        && !args.write
-        && let Some((pack, envelope)) = split(&line)
-    {
-        out.json_line(pack)?;
-        note(common, &envelope, &warnings(pack)?);
-        return out.finish();
-    }
     let answer: PackResult = session::result(&line)?;
-    if let Some(to) = &args.html {
-        write_page(&mut out, answer.page.as_deref().unwrap_or(""), to)?;
-    } else if args.write {
+    print(common, args, &answer)?;
+    note(common, &answer.envelope, &warnings(answer.pack)?);
+    Ok(())
+}
+
+/// True if the budgeted text is printed: into pipes, into files and on demand.
+fn prints_text(common: &Common, args: &PackArgs) -> bool {
+    // Colours in a pipe were asked for: they go to a pager.
+    let is_seen = std::io::stdout().is_terminal() || Style::of_stdout(common.color).color;
+    match args.shape {
+        Some(Shape::Text(_) | Shape::Template(_)) => !common.json,
+        Some(_) => false,
+        None => {
+            let is_for_people = is_seen && args.out.is_none() || args.explain;
+            !(common.json || args.write.is_some() || is_for_people)
+        }
+    }
+}
+
+/// Prints a pack as JSON, by its id, as a page, as the budgeted text, or for people.
+fn print(common: &Common, args: &PackArgs, answer: &PackResult) -> Result<(), Failure> {
+    let mut out = Output::new();
+    let to = args.out.as_deref();
+    if args.write.is_some() {
         let pack_id = parse(answer.pack)?.pack_id;
         match common.json {
             true => out.object("PackRecord", PackRecord { pack_id })?,
             false => out.line(&pack_id)?,
         }
+    } else if common.json {
+        out.json_line(answer.pack.get())?;
+    } else if let Some(text) = answer.page.as_ref().or(answer.rendered.as_ref()) {
+        match text.is_empty() {
+            true => put(to, &format!("{}\n", pack_text::nothing(&parse(answer.pack)?)))?,
+            false => put(to, text)?,
+        }
     } else {
-        print(common, args, &answer, is_text, &mut out)?;
+        let text = text(common, args, &parse(answer.pack)?);
+        match to {
+            Some(path) => write_file(path, &text)?,
+            None => out.styled(&text)?,
+        }
     }
-    note(common, &answer.envelope, &warnings(answer.pack.get())?);
     out.finish()
 }
 
-/// Whether the budgeted text is printed: into pipes, with a template and on demand.
-fn prints_text(common: &Common, args: &PackArgs) -> bool {
-    // Colours in a pipe were asked for: they go to a pager.
-    let is_seen = std::io::stdout().is_terminal() || Style::of_stdout(common.color).color;
-    let is_for_people = !args.text && (is_seen || args.explain == Some(true));
-    args.template.is_some() || !(common.json || args.brief || is_for_people)
-}
-
-/// Prints a pack as JSON, as the budgeted text, or for people.
-fn print(
-    common: &Common,
-    args: &PackArgs,
-    answer: &PackResult,
-    is_text: bool,
-    out: &mut Output,
-) -> Result<(), Failure> {
-    if common.json {
-        return out.json_line(answer.pack.get());
-    }
-    match answer.rendered.as_deref().filter(|_| is_text) {
-        Some("") => out.line(&pack_text::nothing(&parse(answer.pack)?))?,
-        Some(text) => out.text(text)?,
-        None => out.styled(&text(common, args, &parse(answer.pack)?, args.brief))?,
-    }
-    Ok(())
-}
-
 /// A pack for people.
-fn text(common: &Common, args: &PackArgs, pack: &Pack, brief: bool) -> String {
-    pack_text::render(pack, Style::of_stdout(common.color), brief, args.explain == Some(true))
+fn text(common: &Common, args: &PackArgs, pack: &Pack) -> String {
+    let style = Style::of_stdout(common.color);
+    pack_text::render(pack, style, args.shape == Some(Shape::Places), args.explain)
 }
-
-/// The pack and the envelope of an answer as our daemon writes it, without a look at the pack, which
-/// has a few hundred kilobytes and is passed on as it came. `None` for answers of any other shape.
-fn split(line: &[u8]) -> Option<(&str, Envelope)> {
-    let result = std::str::from_utf8(line.strip_prefix(session::ANSWER)?).ok()?;
-    let (pack, envelope) = result.strip_prefix(r#"{"pack":"#)?.rsplit_once(BEFORE_ENVELOPE)?;
-    // Inside of a string its quotes would be escaped, so this is the member itself.
-    Some((pack, serde_json::from_str(envelope.strip_suffix("}}")?).ok()?))
-}
-
-const BEFORE_ENVELOPE: &str = r#","envelope":"#;
 
 /// Refuses a pack with another id than the one that was named.
 fn check_id(pack: &Pack, wanted: &str) -> Result<(), Failure> {
@@ -129,37 +246,10 @@ fn check_id(pack: &Pack, wanted: &str) -> Result<(), Failure> {
     ))
 }
 
-/// Prints what a pack would hold.
-pub fn preview(common: &Common, args: &PackArgs) -> Result<(), Failure> {
-    if args.is_about_text() {
-        return Err(Failure::hinted(
-            ErrorCode::InvalidRequest,
-            "a preview prints places and reasons alone",
-            "leave out the options about the text, or write ctl pack",
-        ));
-    }
-    let query = query(args)?;
-    let mut session = Session::open(common)?;
-    let mut progress = Progress::new(common.quiet);
-    let params = params(common, args, query.as_deref(), &progress)?;
-    let line = session.call(Method::Preview, &params, &mut progress)?;
-    let answer: PreviewResult = session::result(&line)?;
-    let mut out = Output::new();
-    if common.json {
-        out.json_line(session::raw(&line)?)?;
-    } else {
-        let pack: Pack = serde_json::from_value(answer.preview).map_err(shape)?;
-        out.styled(&text(common, args, &pack, true))?;
-    }
-    note(common, &answer.envelope, &[]);
-    out.finish()
-}
-
 /// Prints a record.
-fn read(common: &Common, args: &PackArgs) -> Result<(), Failure> {
-    let target = Target::of(common)?;
-    let pack_id = args.pack_id.clone().unwrap_or_default();
-    let params = PackGetParams { repo: target.repo, cwd: target.cwd, pack_id };
+fn read(common: &Common, args: &PackArgs, pack_id: &str) -> Result<(), Failure> {
+    let target = super::Target::of(common)?;
+    let params = PackGetParams { repo: target.repo, cwd: target.cwd, pack_id: pack_id.to_owned() };
     let mut session = Session::open(common)?;
     let line = session.call(Method::PackGet, &params, &mut Progress::new(true))?;
     let got: PackGetResult = session::result(&line)?;
@@ -167,23 +257,19 @@ fn read(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     if common.json {
         out.json_line(got.pack.get())?;
     } else {
-        out.styled(&text(common, args, &parse(got.pack)?, args.brief))?;
+        out.styled(&text(common, args, &parse(got.pack)?))?;
     }
     out.finish()
 }
 
-/// The warnings of a pack that is passed on unread. Most packs have none and are not parsed at all:
-/// the member's name as written by the engine cannot stand inside a string of JSON.
-fn warnings(pack: &str) -> Result<Vec<String>, Failure> {
-    #[derive(Default, serde::Deserialize)]
-    #[serde(default)]
+/// The warnings of a pack that is passed on as it came.
+fn warnings(pack: &RawValue) -> Result<Vec<String>, Failure> {
+    #[derive(serde::Deserialize)]
     struct Warnings {
+        #[serde(default)]
         warnings: Vec<String>,
     }
-    if !pack.contains("\"warnings\":") {
-        return Ok(Vec::new());
-    }
-    serde_json::from_str(pack).map(|w: Warnings| w.warnings).map_err(shape)
+    serde_json::from_str(pack.get()).map(|w: Warnings| w.warnings).map_err(shape)
 }
 
 pub(super) fn parse(pack: &RawValue) -> Result<Pack, Failure> {
@@ -194,57 +280,40 @@ fn shape(e: serde_json::Error) -> Failure {
     Failure::new(ErrorCode::ContractVersion, format!("the pack has another shape: {e}"))
 }
 
-/// The task in words, from wherever it comes.
-pub(super) fn query(args: &PackArgs) -> Result<Option<String>, Failure> {
-    let unreadable = |what: &str, e: std::io::Error| {
-        let code = match e.kind() {
-            std::io::ErrorKind::NotFound => ErrorCode::WorkspaceInvalid,
-            std::io::ErrorKind::PermissionDenied => ErrorCode::PermissionDenied,
-            _ => ErrorCode::Storage,
-        };
-        Failure::hinted(code, format!("cannot read the query from {what}: {e}"), "name an existing text file")
-    };
-    let words = (!args.query.is_empty()).then(|| args.query.join(" "));
-    let bytes = match (&words, &args.query_text, &args.query_file) {
-        (Some(dash), _, _) if dash == "-" => {
-            let mut bytes = Vec::new();
-            let read = standard_input(QUERY_BYTES_MAX).read_to_end(&mut bytes);
-            read.map_err(|e| unreadable("standard input", e))?;
-            bytes
-        }
-        (Some(text), _, _) | (_, Some(text), _) => return Ok(Some(text.clone())),
-        (_, _, Some(path)) => std::fs::read(path).map_err(|e| unreadable(&path.display().to_string(), e))?,
-        _ => return Ok(None),
-    };
-    // Logs and pastes may hold anything; words that are no text match nothing.
-    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+/// The task in words; empty without any.
+pub(super) fn query(args: &PackArgs) -> Result<String, Failure> {
+    let words = args.query.join(" ");
+    if words != "-" {
+        return Ok(words);
+    }
+    let mut bytes = Vec::new();
+    standard_input(QUERY_BYTES_MAX).read_to_end(&mut bytes).map_err(|e| {
+        Failure::new(ErrorCode::Storage, format!("cannot read the query from standard input: {e}"))
+    })?;
+    // Logs and pastes may hold anything; words that are not text match nothing.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-pub(super) fn params(
-    common: &Common,
-    args: &PackArgs,
-    query: Option<&str>,
-    progress: &Progress,
-) -> Result<PackParams, Failure> {
-    if !args.names_something(query) {
+/// The parameters of a pack.
+pub(super) fn params(common: &Common, args: &PackArgs, query: String) -> Result<PackParams, Failure> {
+    let request = request(args, query)?;
+    if request.query.trim().is_empty()
+        && request.expect.is_empty()
+        && request.change.is_none()
+        && request.focus.is_none()
+        && args.param.is_empty()
+    {
         return Err(Failure::hinted(
             ErrorCode::InvalidRequest,
             "there is no task",
             "write ctl pack where is X decided --expect 'names and words of its code', or ctl pack --diff",
         ));
     }
-    let target = Target::of(common)?;
-    let call = CallOptions {
-        repo: target.repo,
-        cwd: target.cwd,
-        wait: Some(wait(&args.wait)),
-        progress: progress.is_wanted(),
+    let call = asked!(CallOptions, common, &args.wait, {
         no_cache: args.no_cache,
         default_budgets: Some(default_budgets()),
-        overlays: overlays(&args.wait)?,
-        ..CallOptions::default()
-    };
-    Ok(PackParams { call, request: request(args, query)? })
+    });
+    Ok(PackParams { call, request })
 }
 
 /// The limits of packs that people and their agents ask for.
@@ -258,87 +327,69 @@ pub(super) fn default_budgets() -> BudgetsRequest {
     }
 }
 
-/// The request, as the wire has it. Values are not checked here: the daemon knows them.
-fn request(args: &PackArgs, query: Option<&str>) -> Result<Map<String, Value>, Failure> {
-    let mut root = Map::new();
-    let mut set = |path: &str, value: Value| {
-        if !value.is_null() {
-            put(&mut root, path, value);
-        }
+/// The request that the options make.
+fn request(args: &PackArgs, query: String) -> Result<Request, Failure> {
+    let (renderer, template) = match &args.shape {
+        Some(Shape::Text(renderer)) => (Some(*renderer), None),
+        Some(Shape::Template(file)) => (Some(Renderer::Template), Some(template(file)?)),
+        _ => (None, None),
     };
-    set("query", json!(query));
-    if !args.expect.is_empty() {
-        set("expect", json!(args.expect));
-    }
-    if args.context_window.is_some() {
-        set("contextBudget.totalTokens", json!(args.context_window));
-        set("contextBudget.responseReserve", json!(args.response_reserve));
-        set("contextBudget.systemReserve", json!(args.system_reserve));
-    } else {
-        set("budgets.maxTotalTokens", json!(args.budget));
-    }
-    set("budgets.maxBytesPerItem", json!(args.max_bytes_per_item));
-    set("budgets.maxTotalChars", json!(args.max_chars));
-    set("budgets.maxItems", json!(args.max_items));
-    set("budgets.maxItemsPerSection", json!(args.max_items_per_section));
-    set("tokenizer", json!(args.tokenizer));
-    set("layout", json!(args.layout));
-    set("intent", json!(args.intent));
-    // The envelope doubles the size of a pack.
-    set("includeExplain", json!(args.explain.unwrap_or(args.html.is_some())));
-    set("budgets.stop", json!(args.fill.then_some("budget")));
-    set("seen", json!(args.seen));
-    set("focus.symbolId", json!(args.focus_symbol));
-    set("focus.chunkUid", json!(args.focus_chunk));
-    set("focus.fileRelPath", json!(args.focus_file));
-    set("seedMode", json!(args.seed_mode));
-    set("seedProvider", json!(args.seed_provider));
-    expansion(args, &mut set);
-    set("strictness", json!(args.strictness));
-    set("ordering.primary", json!(args.order_by));
-    set("ordering.stableTieBreakers", json!(args.tie_breakers));
-    set("scoring", json!(args.scoring));
-    files(args, &mut set)?;
-    set("indexSignature", json!(args.signature));
-    for param in &args.param {
-        let (key, value) = param.split_once('=').ok_or_else(|| bad_param(param, "there is no ="))?;
-        let value = serde_json::from_str(value)
-            .map_err(|e| bad_param(param, &format!("the value is no JSON: {e}")))?;
-        put(&mut root, key, value);
-    }
-    Ok(root)
+    let request = Request {
+        query,
+        expect: args.expect.clone(),
+        intent: args.intent,
+        focus: args.focus_file.clone().map(|path| Focus { file_rel_path: Some(path), ..Focus::default() }),
+        change: change(args)?,
+        budgets: BudgetsRequest {
+            max_total_tokens: args.budget,
+            stop: args.fill.then_some(Stop::Budget),
+            ..BudgetsRequest::default()
+        },
+        // The envelope doubles the size of a pack.
+        include_explain: Some(args.explain || args.shape == Some(Shape::Html)),
+        layout: args.layout,
+        renderer,
+        template,
+        seen: args.seen.clone(),
+        ..Request::default()
+    };
+    with_params(request, &args.param)
 }
 
-/// How far and along which edges to look.
-fn expansion(args: &PackArgs, set: &mut impl FnMut(&str, Value)) {
-    set("expansion.maxHops", json!(args.hops));
-    set("expansion.edgeTypes", json!(args.edges));
-    set("expansion.direction", json!(args.direction));
-    set("expansion.includeSameFileNeighbors", json!(args.same_file));
-    set("expansion.includeImports", json!(args.imports));
-    set("expansion.includeExports", json!(args.exports));
-    set("expansion.includeDataflow", json!(args.dataflow));
-    set("expansion.requireEvidence", json!(args.require_evidence));
-    set("expansion.evidenceKinds", json!(args.evidence));
-}
-
-/// What is read from files: the template of the text, and the change that the pack is about.
-fn files(args: &PackArgs, set: &mut impl FnMut(&str, Value)) -> Result<(), Failure> {
-    match &args.template {
-        Some(file) => {
-            set("renderer", json!("template"));
-            set("template", json!(template(file)?));
+/// The request with members that `--param` names; a value that is not JSON is a text.
+fn with_params(request: Request, params: &[String]) -> Result<Request, Failure> {
+    if params.is_empty() {
+        return Ok(request);
+    }
+    let mut root = serde_json::to_value(request).map_err(shape)?;
+    for param in params {
+        let bad = || {
+            let message = format!("--param {} does not name a member", style::safe_line(param));
+            Failure::hinted(ErrorCode::InvalidRequest, message, "write --param budgets.maxItems=10")
+        };
+        let (path, value) = param.split_once('=').ok_or_else(bad)?;
+        let mut at = &mut root;
+        for name in path.split('.') {
+            if at.is_null() {
+                *at = Value::Object(Map::new());
+            }
+            at = at.as_object_mut().ok_or_else(bad)?.entry(name).or_insert(Value::Null);
         }
-        None => set("renderer", json!(args.renderer)),
+        *at = serde_json::from_str(value).unwrap_or_else(|_| value.into());
     }
+    Request::from_json(root).map_err(|e| Failure::new(e.code(), e.to_string()))
+}
+
+/// The change that the pack is about.
+fn change(args: &PackArgs) -> Result<Option<ChangeRequest>, Failure> {
+    let mut change = ChangeRequest { staged: args.staged, ..ChangeRequest::default() };
     match args.diff.as_deref() {
-        Some("-") => set("change.patch", json!(patch()?)),
-        Some(range) => set("change.diff", json!(range)),
-        None if args.staged => set("change.staged", json!(true)),
-        None if args.worktree => set("change.worktree", json!(true)),
+        Some("-") => change.patch = Some(patch()?),
+        Some(range) => change.diff = Some(range.to_owned()),
+        None if !args.staged => return Ok(None),
         None => {}
     }
-    Ok(())
+    Ok(Some(change))
 }
 
 /// The text of a template; the daemon says what is wrong with it.
@@ -362,88 +413,57 @@ fn patch() -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn bad_param(param: &str, why: &str) -> Failure {
-    Failure::hinted(
-        ErrorCode::InvalidRequest,
-        format!("--param {}: {why}", style::safe_line(param)),
-        "write --param budgets.maxItems=10",
-    )
-}
-
-/// Sets a member by its dotted path.
-fn put(root: &mut Map<String, Value>, path: &str, value: Value) {
-    match path.split_once('.') {
-        None => {
-            root.insert(path.to_owned(), value);
-        }
-        Some((first, rest)) => {
-            let child = root.entry(first).or_insert_with(|| Value::Object(Map::new()));
-            if !child.is_object() {
-                *child = Value::Object(Map::new());
-            }
-            if let Value::Object(map) = child {
-                put(map, rest, value);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Cli, Command};
-    use clap::Parser;
+    use clap::FromArgMatches;
+    use serde_json::json;
+
+    fn args(line: &[&str]) -> PackArgs {
+        let words = ["ctl", "pack"].iter().chain(line);
+        let matches = crate::cli::command().try_get_matches_from(words).unwrap();
+        PackArgs::from_arg_matches(matches.subcommand().unwrap().1).unwrap()
+    }
 
     fn check(line: &[&str], expect: Value) {
-        let cli = Cli::try_parse_from(["ctl", "pack"].iter().chain(line)).unwrap();
-        let Some(Command::Pack(args)) = cli.command else { panic!("{line:?}") };
-        let query = query(&args).unwrap();
-        assert_eq!(Value::Object(request(&args, query.as_deref()).unwrap()), expect, "{line:?}");
+        let args = args(line);
+        let request = request(&args, query(&args).unwrap()).unwrap();
+        assert_eq!(serde_json::to_value(request).unwrap(), expect, "{line:?}");
     }
 
     #[test]
     fn every_option_becomes_a_member() {
         check(&["where is it"], json!({"query": "where is it", "includeExplain": false}));
         check(
-            &[
-                "--query",
-                "x",
-                "-b",
-                "4k",
-                "--layout",
-                "agent",
-                "--hops",
-                "1",
-                "--edges",
-                "call,usage",
-                "--imports=false",
-                "--exports",
-            ],
+            &["x", "-b", "4k", "--layout", "agent", "--intent", "debug", "--as", "markdown", "--explain"],
             json!({
-                "query": "x", "layout": "agent", "includeExplain": false, "budgets": {"maxTotalTokens": 4000},
-                "expansion": {"maxHops": 1, "edgeTypes": ["call", "usage"], "includeImports": false, "includeExports": true},
+                "query": "x", "layout": "agent", "intent": "debug", "renderer": "markdown", "includeExplain": true,
+                "budgets": {"maxTotalTokens": 4000},
             }),
         );
         check(
             &[
                 "x",
-                "--context-window",
-                "100k",
-                "--response-reserve",
-                "5",
-                "--explain",
+                "--budget=9",
                 "--param",
-                "ordering.primary=\"seedScore\"",
+                "contextBudget.totalTokens=100000",
+                "--param",
+                "expansion.edgeTypes=[\"call\"]",
+                "--param",
+                "ordering.primary=seedScore",
                 "--param",
                 "budgets.maxItems=3",
+                "--param",
+                "budgets.maxTotalTokens=null",
             ],
             json!({
-                "query": "x", "includeExplain": true,
-                "contextBudget": {"totalTokens": 100000, "responseReserve": 5},
-                "budgets": {"maxItems": 3}, "ordering": {"primary": "seedScore"},
+                "query": "x", "includeExplain": false, "contextBudget": {"totalTokens": 100000},
+                "expansion": {"edgeTypes": ["call"]}, "budgets": {"maxItems": 3}, "ordering": {"primary": "seedScore"},
             }),
         );
         check(&["--focus-file", "a.go"], json!({"includeExplain": false, "focus": {"fileRelPath": "a.go"}}));
+        check(&["--diff", "--as", "html"], json!({"includeExplain": true, "change": {"diff": ""}}));
+        check(&["--staged"], json!({"includeExplain": false, "change": {"staged": true}}));
         check(
             &["who", "asks", "--fill", "-e", "a b", "--expect", "c", "--seen", "pack:sha256:1,b3:2@head"],
             json!({
@@ -454,29 +474,25 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_split_where_its_envelope_begins() {
-        let envelope = Envelope { generation: 3, repo_id: "a".to_owned(), ..Envelope::default() };
-        let text = json!(envelope).to_string();
-        let pack = r#"{"text":"}},\",\"envelope\":{","n":{}}"#;
-        let answer = |rest: &str| [session::ANSWER, rest.as_bytes()].concat();
-        for (line, is_split) in [
-            (answer(&format!(r#"{{"pack":{pack},"envelope":{text}}}}}"#)), true),
-            (answer(&format!(r#"{{"pack":{pack},"envelope":{text},"rendered":"x"}}}}"#)), false),
-            (answer(&format!(r#"{{"envelope":{text},"pack":{pack}}}}}"#)), false),
-            (answer(r#"{"pack":{}}}"#), false),
-            (format!(r#"{{"id":1,"result":{{"pack":{pack},"envelope":{text}}}}}"#).into_bytes(), false),
+    fn refuses_parameters_that_are_not_members() {
+        for (param, code) in [
+            ("a", ErrorCode::InvalidRequest),
+            ("a=", ErrorCode::NotSupported),
+            ("query.a=1", ErrorCode::InvalidRequest),
+            ("layout=round", ErrorCode::NotSupported),
+            ("budgets.maxItems=many", ErrorCode::InvalidRequest),
         ] {
-            let expect = is_split.then(|| (pack, envelope.clone()));
-            assert_eq!(split(&line), expect, "{}", String::from_utf8_lossy(&line));
+            let args = args(&["x", "--param", param]);
+            let Err(Failure::Error(e)) = request(&args, "x".to_owned()) else { panic!("{param}") };
+            assert_eq!(e.data.code, code, "{param}");
         }
     }
 
     #[test]
-    fn refuses_parameters_without_a_value() {
-        for param in ["a", "a=", "a={"] {
-            let cli = Cli::try_parse_from(["ctl", "pack", "x", "--param", param]).unwrap();
-            let Some(Command::Pack(args)) = cli.command else { panic!() };
-            assert_eq!(request(&args, None).unwrap_err().exit(), 2, "{param}");
+    fn an_answer_has_one_of_few_forms() {
+        assert_eq!(Shape::of("template=a=b"), Ok(Shape::Template("a=b".into())));
+        for wrong in ["", "md", "template", "template=", "text=x"] {
+            assert!(Shape::of(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -233,14 +233,12 @@ fn tail(out: &mut String, pack: &Pack, style: Style, signals: bool) {
 /// A hint with the options of `ctl pack` in place of the members of a request.
 fn as_options(hint: &str) -> String {
     // Those that another begins with stand after it.
-    let names = [
-        ("maxItemsPerSection", "--max-items-per-section"),
-        ("maxBytesPerItem", "--max-bytes-per-item"),
-        ("maxTotalTokens", "--budget"),
-        ("maxTotalChars", "--max-chars"),
-        ("maxItems", "--max-items"),
-    ];
-    names.iter().fold(hint.to_owned(), |hint, (member, option)| hint.replace(member, option))
+    let names = ["maxItemsPerSection", "maxBytesPerItem", "maxTotalChars", "maxItems"];
+    let option = |hint: String, name: &&str| {
+        let is_named = hint.contains(&format!("{name} ")) || hint.ends_with(*name);
+        if is_named { hint.replacen(*name, &format!("--param budgets.{name}"), 1) } else { hint }
+    };
+    names.iter().fold(hint.replace("maxTotalTokens", "--budget"), option)
 }
 
 /// Command lines that show more: the definitions that had no room, then what surrounds the first one
@@ -326,8 +324,8 @@ mod tests {
         pack.stats.found = 0;
         assert_eq!(next(&pack), pack.suggested_next_queries, "there is no command for it");
         let hint = "3 candidates had no room; raise maxItemsPerSection";
-        assert_eq!(as_options(hint), "3 candidates had no room; raise --max-items-per-section");
-        assert_eq!(as_options("raise maxItems or ask"), "raise --max-items or ask");
+        assert_eq!(as_options(hint), "3 candidates had no room; raise --param budgets.maxItemsPerSection");
+        assert_eq!(as_options("raise maxItems or ask"), "raise --param budgets.maxItems or ask");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `ctl service`: the daemon under the user's service manager, which listens on its socket and starts
 //! it with the first request.
 
-use crate::args::{Common, ServiceCommand};
+use crate::cli::Common;
 use crate::failure::Failure;
 use crate::launch;
 use crate::output::Output;
@@ -35,15 +35,36 @@ struct Manager {
     is_active: Steps,
 }
 
+/// Options of `service`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  ctl service install")]
+pub struct ServiceArgs {
+    #[command(subcommand)]
+    command: ServiceCommand,
+}
+
+#[derive(Clone, Copy, Debug, clap::Subcommand)]
+enum ServiceCommand {
+    /// Write and start it: the manager listens on the socket and starts the daemon on demand
+    #[command(after_help = "Example:\n  ctl service install")]
+    Install,
+    /// Stop and remove it
+    #[command(after_help = "Example:\n  ctl service uninstall")]
+    Uninstall,
+    /// Say whether it is installed and active
+    #[command(after_help = "Example:\n  ctl service status")]
+    Status,
+}
+
 /// Installs, removes or describes the service.
-pub fn service(common: &Common, what: ServiceCommand) -> Result<(), Failure> {
+pub fn service(common: &Common, args: &ServiceArgs) -> Result<(), Failure> {
     let dirs = session::own_dirs()?;
     let program = launch::program()?;
     let manager = match cfg!(target_os = "macos") {
         true => launchd(&dirs, &program),
         false => systemd(&dirs, &program),
     };
-    match what {
+    match args.command {
         ServiceCommand::Install => install(common, &manager),
         ServiceCommand::Uninstall => uninstall(common, &manager),
         ServiceCommand::Status => status(common, &manager),

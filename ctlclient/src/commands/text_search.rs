@@ -4,7 +4,7 @@
 //! settings of the user. They are found by absolute path outside of the repository and run with an
 //! environment of their own.
 
-use crate::args::SearchWith;
+use super::pack::SearchWith;
 use crate::failure::Failure;
 use indexd_proto::error::ErrorCode;
 use indexd_task::hits::Line;

@@ -56,7 +56,7 @@ tests[#tests + 1] = { 'the pack folds, leads to places and is yanked', function(
   vim.cmd.normal('zo')
   vim.fn.setreg('"', '')
   vim.api.nvim_feedkeys('gy', 'x', false)
-  local rendered = vim.trim((ctl('pack', QUERY, '--text')))
+  local rendered = vim.trim((ctl('pack', QUERY, '--as', 'text')))
   equal('the text', vim.trim(vim.fn.getreg('"')), rendered)
   local code = vim.fn.search('| func Delay')
   holds('the code', code > 0)

@@ -64,7 +64,7 @@ test('a pack is the one of ctl, and a tree of sections, items and reasons', asyn
 });
 
 test('the pack is copied, previewed and dragged', async () => {
-  const rendered = ctl('pack', QUERY, '--text');
+  const rendered = ctl('pack', QUERY, '--as', 'text');
   await run('copyPack');
   assert.equal(at.seen.clipboard.trim(), rendered.trim());
   await run('previewPack');
@@ -147,7 +147,7 @@ test('models get the pack and the graph', async () => {
   await open('client.go');
   const { token } = new at.vscode.CancellationTokenSource();
   const pack = await at.seen.tools.indexd_pack.invoke({ input: { query: QUERY } }, token);
-  assert.equal(pack.content[0].value.trim(), ctl('pack', QUERY, '--text').trim());
+  assert.equal(pack.content[0].value.trim(), ctl('pack', QUERY, '--as', 'text').trim());
   const graph = await at.seen.tools.indexd_graph.invoke({ input: { symbol: 'Delay', relation: 'callers' } }, token);
   assert.match(graph.content[0].value, /^callers of\nretry\.go:4 func Delay[^]*\nclient\.go:5 Get \(call\)\n\n1 caller; every use of the name Delay in code of the project is resolved/);
   await assert.rejects(at.seen.tools.indexd_graph.invoke({ input: { symbol: 'Delay', relation: 'x' } }, token), /relation is one of/);

@@ -51,17 +51,13 @@ impl From<PathMap> for Vec<String> {
 }
 
 impl PathMap {
-    /// The parameters of a request with paths of a container as this machine has them, and the mount that
-    /// its workspace lies in. `None` where nothing is mapped.
-    pub fn inward(&self, params: &str) -> Option<(String, Mount)> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let mut params: Value = serde_json::from_str(params).ok()?;
+    /// Makes paths of a container in the parameters of a request those of this machine. Gives the mount that
+    /// its workspace lies in; `None` where nothing is mapped.
+    pub fn inward(&self, params: &mut Value) -> Option<Mount> {
         let folder = params.get("repo").or_else(|| params.get("cwd"))?.as_str()?;
         let mount = self.0.iter().find(|m| m.host_of(folder).is_some())?.clone();
-        self.rewrite(&mut params);
-        Some((params.to_string(), mount))
+        self.rewrite(params);
+        Some(mount)
     }
 
     fn rewrite(&self, value: &mut Value) {
@@ -122,8 +118,8 @@ mod tests {
     fn paths_of_the_container_become_those_of_this_machine() {
         let map = map(&["/home/me=/home/node", "/mnt/code=/home/node/code"]).unwrap();
         let check = |params: Value, expect: Option<(Value, &str)>| {
-            let got = map.inward(&params.to_string());
-            let got = got.map(|(params, mount)| (serde_json::from_str(&params).unwrap(), mount.container));
+            let mut inward = params.clone();
+            let got = map.inward(&mut inward).map(|mount| (inward, mount.container));
             assert_eq!(got, expect.map(|(v, c)| (v, c.to_owned())), "{params}");
         };
         check(json!({"cwd": "/home/node/x"}), Some((json!({"cwd": "/home/me/x"}), "/home/node")));
@@ -146,7 +142,7 @@ mod tests {
     #[test]
     fn answers_name_the_folder_of_the_container() {
         let map = map(&["/home/me=/src"]).unwrap();
-        let (_, mount) = map.inward(r#"{"cwd":"/src/r"}"#).unwrap();
+        let mount = map.inward(&mut json!({"cwd": "/src/r"})).unwrap();
         assert_eq!(mount.container_of("/home/me/r"), "/src/r");
         assert_eq!(mount.container_of("/elsewhere"), "/elsewhere");
     }

@@ -4,18 +4,19 @@ use crate::config::{Mount, PathMap};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::workspace::{PackCounts, WorkspaceStatus};
 use indexd_proto::{Call, Id};
+use serde_json::value::RawValue;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+/// The JSON of a result, or the error to answer with.
+pub type Answer = Result<Box<RawValue>, ErrorObject>;
+
 /// Serves requests, each on a thread of its own that may block.
 pub trait Backend: Send + Sync + 'static {
-    /// Serves one request. The answer is the JSON of its result.
-    ///
-    /// # Errors
-    /// The error to answer with.
-    fn call(&self, call: Call, context: &Context) -> Result<String, ErrorObject>;
+    /// Serves one request.
+    fn call(&self, call: Call, context: &Context) -> Answer;
 
     /// The condition of every workspace, sorted by root.
     fn workspaces(&self) -> Vec<WorkspaceStatus>;
@@ -91,6 +92,8 @@ pub struct Context {
     pub correlation_id: String,
     /// Whether the answer is still wanted.
     pub cancel: Cancel,
+    /// True if the client asks for coding agents.
+    pub is_for_agents: bool,
     /// Where the workspace lies for a client that knows it by another path.
     pub mount: Option<Mount>,
     /// Where it runs.

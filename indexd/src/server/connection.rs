@@ -11,12 +11,13 @@ use crate::server::limits::{
     FIRST_TIMEOUT, HEARTBEAT, IN_FLIGHT_PER_CLIENT_MAX, OUTBOX_MAX, PARTIAL_LINE_TIMEOUT, QUIET_TIMEOUT,
     UNCOUNTED_BYTES, WRITE_TIMEOUT,
 };
+use indexd_proto::correlation::CorrelationId;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::frame::{Decoder, Frame};
 use indexd_proto::limits::FRAME_BYTES_MAX;
 use indexd_proto::rpc::{self, CancelParams, Incoming};
-use indexd_proto::{Call, Id, correlation, hello};
-use std::borrow::Cow;
+use indexd_proto::{Call, Id, hello};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -111,6 +112,7 @@ where
         server: Arc::clone(server),
         in_flight: in_flight.clone(),
         has_greeted: AtomicBool::new(false),
+        is_for_agents: AtomicBool::new(false),
         outbox,
         timeouts,
         hung_up,
@@ -135,6 +137,8 @@ struct Connection {
     in_flight: InFlight,
     /// Whether it has said `hello`, and so knows of heartbeats.
     has_greeted: AtomicBool,
+    /// True if the client said that it asks for coding agents.
+    is_for_agents: AtomicBool,
     outbox: mpsc::Sender<Outgoing>,
     timeouts: Timeouts,
     hung_up: HungUp,
@@ -254,12 +258,11 @@ impl Connection {
             self.notification(&message.method, message.params);
             return true;
         };
-        let (params, mount) = match self.server.inward(message.params) {
-            Some((params, mount)) => (Cow::Owned(params), Some(mount)),
-            None => (Cow::Borrowed(message.params), None),
-        };
-        let parsed = correlation::split(&params)
-            .and_then(|(own, params)| Ok((own, Call::parse(&message.method, &params)?)));
+        // The frame is JSON, so its parameters are.
+        let mut params: Value = serde_json::from_str(message.params).unwrap_or_default();
+        let mount = self.server.inward(&mut params);
+        let parsed =
+            CorrelationId::take(&mut params).and_then(|own| Ok((own, Call::parse(&message.method, params)?)));
         match parsed {
             Ok((own, call)) => self.begin(id, call, own, mount).await,
             Err(error) => self.send(rpc::error(Some(&id), &error), None).await,
@@ -275,11 +278,14 @@ impl Connection {
         }
     }
 
-    async fn begin(&self, id: Id, call: Call, own_name: Option<String>, mount: Option<Mount>) -> bool {
-        if matches!(call, Call::Hello(_)) {
+    async fn begin(&self, id: Id, call: Call, own_name: Option<CorrelationId>, mount: Option<Mount>) -> bool {
+        if let Call::Hello(hello) = &call {
+            let is_for_agents = hello.client.as_ref().is_some_and(|c| c.name == hello::FOR_AGENTS);
+            self.is_for_agents.store(is_for_agents, Ordering::Relaxed);
             self.has_greeted.store(true, Ordering::Relaxed);
         }
-        let correlation_id = own_name.unwrap_or_else(|| self.server.correlation_id(self.number));
+        let correlation_id =
+            own_name.map_or_else(|| self.server.correlation_id(self.number), |id| id.as_str().to_owned());
         let cancel = Cancel::default();
         let refused = self.in_flight.with(|map| {
             if map.contains_key(&id) {
@@ -308,6 +314,7 @@ impl Connection {
             received: Instant::now(),
             correlation_id,
             cancel,
+            is_for_agents: self.is_for_agents.load(Ordering::Relaxed),
             mount,
             place: Place::default(),
             notify: notifier(self.outbox.clone(), Arc::clone(self.server.room())),

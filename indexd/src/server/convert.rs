@@ -11,14 +11,17 @@ use indexd_proto::error::{ErrorCode, ErrorObject, UNMARKED};
 use indexd_proto::pack::LineRange;
 use indexd_proto::rpc::ProgressParams;
 use indexd_proto::search::Symbol;
+use indexd_proto::workspace::FailureCode;
 use indexd_store::StoreError;
 
+/// Milliseconds after which an index that is behind its tree may have caught up.
+pub const RETRY_MS: u64 = 500;
 /// Characters of a signature that are shown.
 const SIGNATURE_CHARS_MAX: usize = 200;
 
 /// A progress notification.
 pub fn progress(id: &Id, p: Progress) -> ProgressParams {
-    ProgressParams { id: id.clone(), phase: p.phase.to_owned(), done: p.done, total: p.total }
+    ProgressParams { id: id.clone(), phase: p.phase, done: p.done, total: p.total }
 }
 
 /// 1-based inclusive lines.
@@ -90,8 +93,11 @@ impl From<WorkspaceError> for ErrorObject {
             WorkspaceError::Building => {
                 Self::new(ErrorCode::Indexing, e.to_string()).with_retry_after_ms(1_000)
             }
+            WorkspaceError::Behind(_) => Self::new(ErrorCode::Indexing, e.to_string())
+                .with_retry_after_ms(RETRY_MS)
+                .with_hint("wait longer, or ask for the best there is"),
             WorkspaceError::Cancelled => Self::new(ErrorCode::Cancelled, e.to_string()),
-            WorkspaceError::Failed { code, hint } => failed(code, hint),
+            WorkspaceError::Failed { code, hint } => failed(*code, hint),
             WorkspaceError::Closed => {
                 Self::new(ErrorCode::ShuttingDown, e.to_string()).with_retry_after_ms(200)
             }
@@ -104,13 +110,13 @@ impl From<WorkspaceError> for ErrorObject {
 }
 
 /// A workspace in the failed state.
-pub fn failed(code: &str, hint: &str) -> ErrorObject {
+pub fn failed(code: FailureCode, hint: &str) -> ErrorObject {
     let error_code = match code {
-        "disk-full" => ErrorCode::Storage,
-        "root-gone" => ErrorCode::WorkspaceInvalid,
-        "permission" => ErrorCode::PermissionDenied,
-        "config" => ErrorCode::Config,
-        _ => ErrorCode::Internal,
+        FailureCode::DiskFull => ErrorCode::Storage,
+        FailureCode::RootGone => ErrorCode::WorkspaceInvalid,
+        FailureCode::Permission => ErrorCode::PermissionDenied,
+        FailureCode::Config => ErrorCode::Config,
+        FailureCode::Corrupt | FailureCode::Internal => ErrorCode::Internal,
     };
     ErrorObject::new(error_code, format!("the workspace cannot be indexed ({code})"))
         .with_hint(hint)
@@ -206,11 +212,11 @@ mod tests {
             (WorkspaceError::Store(full()), 74),
             (WorkspaceError::Store(StoreError::Busy("x")), 75),
             (WorkspaceError::Store(StoreError::Corrupt("x".into())), 69),
-            (failed("disk-full"), 74),
-            (failed("root-gone"), 66),
-            (failed("permission"), 77),
-            (failed("config"), 78),
-            (failed("internal"), 70),
+            (failed(FailureCode::DiskFull), 74),
+            (failed(FailureCode::RootGone), 66),
+            (failed(FailureCode::Permission), 77),
+            (failed(FailureCode::Config), 78),
+            (failed(FailureCode::Internal), 70),
             (WorkspaceError::Building, 75),
             (WorkspaceError::TooBroad("/".into()), 66),
             (WorkspaceError::Odd { path: "/proc".into(), why: "it is odd" }, 66),

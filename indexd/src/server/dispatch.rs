@@ -5,7 +5,7 @@
 //! that a flood costs its sender and not the daemon.
 
 use crate::config::Mount;
-use crate::server::backend::{Backend, Cancel, Context, Place, cancelled};
+use crate::server::backend::{Answer, Backend, Cancel, Context, Place, cancelled};
 use crate::server::convert;
 use crate::server::limits::{BUSY_RETRY, HELD_KIB_MAX, QUEUE_MAX, RUNNING_MAX};
 use crate::server::seats::{Seat, Seats};
@@ -135,9 +135,9 @@ impl Server {
         &self.room
     }
 
-    /// The parameters of a request with paths of a container as this machine has them; `None` where nothing
+    /// Makes paths of a container in the parameters of a request those of this machine; `None` where nothing
     /// is another path.
-    pub(super) fn inward(&self, params: &str) -> Option<(String, Mount)> {
+    pub(super) fn inward(&self, params: &mut serde_json::Value) -> Option<Mount> {
         self.backend.path_map()?.inward(params)
     }
 
@@ -215,12 +215,12 @@ impl Server {
         counter.fetch_add(1, Ordering::Relaxed);
         self.touch();
         match result {
-            Ok(json) => answer(&id, &json),
+            Ok(result) => rpc::result(&id, &result),
             Err(error) => rpc::error(Some(&id), &error),
         }
     }
 
-    async fn admit(self: &Arc<Self>, call: Call, context: Context) -> Result<String, ErrorObject> {
+    async fn admit(self: &Arc<Self>, call: Call, context: Context) -> Answer {
         if let Call::Hello(params) = &call {
             return hello(params);
         }
@@ -273,7 +273,7 @@ impl Server {
     }
 
     /// Runs a request on this thread; a fault in it costs this request alone.
-    fn guarded(&self, call: Call, context: &Context) -> Result<String, ErrorObject> {
+    fn guarded(&self, call: Call, context: &Context) -> Answer {
         context.check()?;
         let method = call.method();
         let span =
@@ -294,7 +294,7 @@ impl Server {
         });
         let took_us = started.elapsed().as_micros() as u64;
         match &result {
-            Ok(json) => tracing::debug!(took_us, bytes = json.len(), "answered"),
+            Ok(json) => tracing::debug!(took_us, bytes = json.get().len(), "answered"),
             Err(e) if matches!(e.data.exit, 69 | 70 | 74) => {
                 tracing::error!(took_us, code = e.data.code.name(), error = %e.message, "failed");
             }
@@ -307,8 +307,6 @@ impl Server {
         let n = |a: &AtomicU64| a.load(Ordering::Relaxed);
         let c = &self.counts;
         StatusResult {
-            schema: "Status".to_owned(),
-            schema_version: "1.0.0".to_owned(),
             daemon: DaemonStatus {
                 pid: std::process::id(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -332,21 +330,20 @@ impl Server {
             },
             packs: self.backend.packs(),
             workspaces: self.backend.workspaces(),
+            ..StatusResult::new()
         }
     }
 }
 
 /// Runs `work` on a thread that may block. Threads end with the runtime only, so a lost one is a
 /// fault.
-async fn blocking(
-    work: impl FnOnce() -> Result<String, ErrorObject> + Send + 'static,
-) -> Result<String, ErrorObject> {
+async fn blocking(work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
     tokio::task::spawn_blocking(work)
         .await
         .unwrap_or_else(|_| Err(ErrorObject::new(ErrorCode::Internal, "a fault in the daemon")))
 }
 
-fn hello(params: &HelloParams) -> Result<String, ErrorObject> {
+fn hello(params: &HelloParams) -> Answer {
     let asked = params.protocol.unwrap_or(ProtocolRange::OURS);
     let protocol =
         asked.common(ProtocolRange::OURS).ok_or_else(|| rpc::unknown_version(asked.min, asked.max))?;
@@ -371,19 +368,9 @@ pub(super) fn busy(message: String) -> ErrorObject {
 ///
 /// # Errors
 /// `POC_E_INTERNAL` for a type that is no JSON.
-pub fn json<T: serde::Serialize>(value: &T) -> Result<String, ErrorObject> {
-    serde_json::to_string(value)
+pub fn json<T: serde::Serialize>(value: &T) -> Answer {
+    serde_json::value::to_raw_value(value)
         .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
-}
-
-/// Puts the envelope around the JSON of a result.
-fn answer(id: &indexd_proto::Id, result: &str) -> Vec<u8> {
-    let id = serde_json::to_string(id).unwrap_or_else(|_| "null".to_owned());
-    let mut line = Vec::with_capacity(result.len() + id.len() + 40);
-    for part in [r#"{"jsonrpc":"2.0","id":"#, &id, r#","result":"#, result, "}"] {
-        line.extend_from_slice(part.as_bytes());
-    }
-    line
 }
 
 #[cfg(target_os = "linux")]

@@ -6,7 +6,7 @@ mod papers;
 mod transfer;
 
 use crate::config::{Config, PathMap};
-use crate::server::backend::{Backend, Context};
+use crate::server::backend::{Answer, Backend, Context};
 use crate::server::dispatch::json;
 use crate::server::graph::Relation;
 use crate::server::limits::PROGRESS_INTERVAL;
@@ -21,7 +21,7 @@ use crate::workspace::{
 };
 use indexd_model::IndexView as _;
 use indexd_proto::error::{ErrorCode, ErrorObject};
-use indexd_proto::limits::{FRESH_WAIT_MS_DEFAULT, WAIT_MS_MAX};
+use indexd_proto::limits::WAIT_MS_MAX;
 use indexd_proto::overlay::{Overlay, OverlayFacts};
 use indexd_proto::paths::Dirs;
 use indexd_proto::sources::OfferResult;
@@ -57,9 +57,6 @@ pub struct Engine {
     /// Counters by name; each remembers counts, so there is one for all requests.
     counters: Mutex<BTreeMap<String, Arc<CachedCounter>>>,
 }
-
-/// Milliseconds after which an index that is behind its tree may have caught up.
-const RETRY_MS: u64 = 500;
 
 /// How a request names its workspace.
 #[derive(Clone, Copy)]
@@ -135,6 +132,22 @@ impl Engine {
         Ok(self.registry.resolve(path, exact)?)
     }
 
+    /// Refuses requests for coding agents where `mcp.enabled` is off. Settings of a repository that
+    /// cannot be read do not count.
+    fn check_agents(&self, root: &Path, ctx: &Context) -> Result<(), ErrorObject> {
+        if !ctx.is_for_agents {
+            return Ok(());
+        }
+        let config = self.config.for_repository(root).unwrap_or_else(|_| Config::clone(&self.config));
+        if config.mcp_enabled {
+            return Ok(());
+        }
+        let origin = config.origin("mcp.enabled");
+        let message = "MCP is switched off for this repository";
+        Err(ErrorObject::new(ErrorCode::NotSupported, message)
+            .with_hint(format!("the user may set mcp.enabled, which is off in {origin}")))
+    }
+
     /// Waits as asked and opens one snapshot.
     fn read(
         &self,
@@ -145,25 +158,12 @@ impl Engine {
     ) -> Result<Reading, ErrorObject> {
         let started = Instant::now();
         let workspace = self.workspace(target)?;
-        let wait = wait.unwrap_or_default();
-        let (freshness, snapshot) = loop {
-            let freshness = self.wait(&workspace, wait, progress, ctx)?;
-            if wait.mode == WaitMode::Strict && !freshness.fresh {
-                if let Some((code, hint)) = workspace.failure() {
-                    return Err(convert::failed(code, &hint));
-                }
-                let message = format!("{} changed files are not in the index yet", freshness.pending);
-                return Err(ErrorObject::new(ErrorCode::Indexing, message)
-                    .with_retry_after_ms(RETRY_MS)
-                    .with_hint("wait longer, or ask for the best there is"));
-            }
-            ctx.check()?;
-            match workspace.snapshot() {
-                // A damaged index was put away since, and is being built again: waited for as a first one.
-                Err(WorkspaceError::Building) => {}
-                found => break (freshness, found?),
-            }
-        };
+        self.check_agents(workspace.root(), ctx)?;
+        let wait = crate::workspace::Wait::of(wait.unwrap_or_default(), &workspace.config());
+        let mut report = reporter(progress, ctx);
+        let is_building = matches!(workspace.state(), WorkspaceState::Building | WorkspaceState::Closed);
+        let mut read = || workspace.read(wait, &|| ctx.cancel.is_cancelled(), &mut report);
+        let (snapshot, freshness) = if is_building { ctx.aside(read)? } else { read()? };
         let waited = started.elapsed();
         let started = Instant::now();
         let (config, ignored) = workspace.settings();
@@ -211,42 +211,6 @@ impl Engine {
         Ok(reading)
     }
 
-    fn wait(
-        &self,
-        workspace: &Workspace,
-        wait: Wait,
-        progress: bool,
-        ctx: &Context,
-    ) -> Result<Freshness, ErrorObject> {
-        let timeout_ms = wait.timeout_ms.unwrap_or_else(|| workspace.config().freshness_wait_ms);
-        let timeout = Duration::from_millis(timeout_ms.min(WAIT_MS_MAX));
-        let build = Duration::from_millis(wait.build_timeout_ms.unwrap_or(WAIT_MS_MAX).min(WAIT_MS_MAX));
-        let stale = wait.mode == WaitMode::Stale || timeout.is_zero();
-        if stale || build.is_zero() {
-            // A deadline in the past asks without waiting.
-            match workspace.wait_fresh(ctx.received, &|| ctx.cancel.is_cancelled(), &mut |_| {}) {
-                Ok(freshness) if stale => return Ok(freshness),
-                Ok(_) => {}
-                Err(WorkspaceError::Building) if !build.is_zero() => {}
-                Err(e) => return Err(e.into()),
-            }
-        }
-        let gave_up = Instant::now() + build;
-        let is_building = || matches!(workspace.state(), WorkspaceState::Building | WorkspaceState::Closed);
-        let out_of_time = || Instant::now() >= gave_up && is_building();
-        let mut report = reporter(progress, ctx);
-        let patience = if stale { Duration::from_millis(FRESH_WAIT_MS_DEFAULT) } else { timeout };
-        let is_cancelled = || ctx.cancel.is_cancelled() || out_of_time();
-        let mut waits = || workspace.wait_fresh(Instant::now() + patience, &is_cancelled, &mut report);
-        let result = if is_building() { ctx.aside(waits) } else { waits() };
-        match result {
-            Err(WorkspaceError::Cancelled) if !ctx.cancel.is_cancelled() => {
-                Err(WorkspaceError::Building.into())
-            }
-            result => Ok(result?),
-        }
-    }
-
     fn counter(&self, name: &str) -> Result<Arc<CachedCounter>, ErrorObject> {
         let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(counter) = counters.get(name) {
@@ -264,42 +228,34 @@ impl Engine {
         Ok(counter)
     }
 
-    fn index_wait(&self, p: wire::WaitParams, ctx: &Context) -> Result<String, ErrorObject> {
+    fn index_wait(&self, p: wire::WaitParams, ctx: &Context) -> Answer {
         let wait = p.wait.unwrap_or(LONG_WAIT);
         let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
         json(&wire::WaitResult {
-            schema: "WaitResult".to_owned(),
-            schema_version: SCHEMA_VERSION.to_owned(),
-            envelope: reading.envelope(ctx),
             workspace: reading.workspace.status(),
+            ..wire::WaitResult::new(reading.envelope(ctx))
         })
     }
 
-    fn compact(&self, p: wire::CompactParams, ctx: &Context) -> Result<String, ErrorObject> {
+    fn compact(&self, p: wire::CompactParams, ctx: &Context) -> Answer {
         let reading = self.read(target(&p.repo, &p.cwd), Some(LONG_WAIT), p.progress, ctx)?;
         let workspace = Arc::clone(&reading.workspace);
         drop(reading);
         let (bytes_before, bytes) = workspace.compact(&|| ctx.cancel.is_cancelled())?;
         json(&wire::CompactResult {
-            schema: "CompactResult".to_owned(),
-            schema_version: SCHEMA_VERSION.to_owned(),
             root: workspace.root().display().to_string(),
             bytes_before,
             bytes,
+            ..wire::CompactResult::new()
         })
     }
 
-    fn gc(&self, p: &wire::GcParams) -> Result<String, ErrorObject> {
+    fn gc(&self, p: &wire::GcParams) -> Answer {
         let removed = self.registry.gc(Collect::by_hand(&self.config), p.dry_run);
-        json(&wire::GcResult {
-            schema: "GcResult".to_owned(),
-            schema_version: SCHEMA_VERSION.to_owned(),
-            dry_run: p.dry_run,
-            removed,
-        })
+        json(&wire::GcResult { dry_run: p.dry_run, removed, ..wire::GcResult::new() })
     }
 
-    fn config_show(&self, p: &wire::ConfigParams) -> Result<String, ErrorObject> {
+    fn config_show(&self, p: &wire::ConfigParams) -> Answer {
         // Shown without registering anything: the file of the folder itself, if it has one.
         let entries = match p.repo.as_deref().or(p.cwd.as_deref()) {
             Some(root) => {
@@ -307,20 +263,16 @@ impl Engine {
             }
             None => self.config.entries(),
         };
-        json(&wire::ConfigResult {
-            schema: "Config".to_owned(),
-            schema_version: SCHEMA_VERSION.to_owned(),
-            entries,
-        })
+        json(&wire::ConfigResult { entries, ..wire::ConfigResult::new() })
     }
 }
 
 impl Backend for Engine {
-    fn call(&self, call: Call, ctx: &Context) -> Result<String, ErrorObject> {
+    fn call(&self, call: Call, ctx: &Context) -> Answer {
         match call {
             Call::Pack(p) => self.pack(p, ctx),
             Call::Preview(p) => self.preview(p, ctx),
-            Call::PackGet(p) => self.pack_get(&p),
+            Call::PackGet(p) => self.pack_get(&p, ctx),
             Call::PackMarkdown(p) => self.markdown(p, ctx),
             Call::Map(p) => self.map(p, ctx),
             Call::ContextPack(p) => self.context_pack(p, ctx),
@@ -350,11 +302,9 @@ impl Backend for Engine {
                 let root = ctx.root(workspace.root());
                 json(&wire::WorkspaceStatus { root, ..workspace.status() })
             }
-            Call::WorkspaceList(_) => json(&wire::ListResult {
-                schema: "WorkspaceList".to_owned(),
-                schema_version: SCHEMA_VERSION.to_owned(),
-                workspaces: self.workspaces(),
-            }),
+            Call::WorkspaceList(_) => {
+                json(&wire::ListResult { workspaces: self.workspaces(), ..wire::ListResult::new() })
+            }
             Call::WorkspaceRemove(p) => {
                 self.registry.remove(Path::new(&p.repo))?;
                 json(&wire::RemoveResult { root: p.repo })
@@ -391,7 +341,7 @@ impl Backend for Engine {
 
     fn keep_house(&self) {
         for c in self.registry.gc(Collect::by_itself(&self.config), false) {
-            tracing::info!(index = c.index, reason = c.reason, bytes = c.bytes, "removed an index");
+            tracing::info!(index = c.index, reason = %c.reason, bytes = c.bytes, "removed an index");
         }
     }
 
@@ -426,7 +376,7 @@ impl Reading {
                 ErrorObject { message, ..failed }
             }
             None => ErrorObject::new(ErrorCode::Indexing, format!("{said}, which is behind the tree"))
-                .with_retry_after_ms(RETRY_MS)
+                .with_retry_after_ms(convert::RETRY_MS)
                 .with_hint("try again, or wait longer with --wait"),
         }
     }
@@ -435,7 +385,7 @@ impl Reading {
         let ms = |d: Duration| (d.as_secs_f64() * 1e6).round() / 1e3;
         Envelope {
             fresh: self.freshness.fresh,
-            how: self.freshness.how.to_owned(),
+            how: self.freshness.how,
             pending: self.freshness.pending,
             generation: self.snapshot.generation(),
             index_signature: self.snapshot.signature(),

@@ -6,6 +6,7 @@ use indexd_model::limits::SCIP_BYTES_MAX;
 use indexd_model::{FactsView, IndexView};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::import::{ImportParams, ImportResult};
+use indexd_proto::workspace::Envelope;
 use indexd_store::{Overlays, Snapshot};
 use std::fs::OpenOptions;
 use std::io::{self, Read};
@@ -82,7 +83,7 @@ pub fn overlays_of(
         unfit_files: shown(&imported.unfit_files),
         n_stale_files: imported.stale_files.len() as u64,
         stale_files: shown(&imported.stale_files),
-        ..ImportResult::default()
+        ..ImportResult::new(Envelope::default())
     };
     Ok((overlays, result))
 }

@@ -23,7 +23,7 @@ const NOTES_MAX: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 #[derive(Debug)]
 pub struct Kept {
     /// Its JSON.
-    pub json: String,
+    pub json: Box<serde_json::value::RawValue>,
     /// The text that was budgeted.
     pub rendered: String,
     /// Its id.
@@ -71,7 +71,7 @@ impl Shelf {
     pub fn put(&self, key: String, pack: &Pack, kept: &Arc<Kept>) {
         let note = Note { summary: Arc::clone(&kept.summary), seen: pack.seen().into() };
         self.notes().by_id.put(kept.pack_id.clone(), note);
-        let bytes = kept.json.len() + kept.rendered.len() + kept.selected.len();
+        let bytes = kept.json.get().len() + kept.rendered.len() + kept.selected.len();
         self.texts.put(key, Arc::clone(kept), bytes);
     }
 
@@ -102,7 +102,7 @@ mod tests {
     fn put(shelf: &Shelf, key: &str, bytes: usize) {
         let summary = ContextSummary { pack_id: Some(key.to_owned()), ..Default::default() };
         let kept = Kept {
-            json: "x".repeat(bytes),
+            json: serde_json::value::to_raw_value(&"x".repeat(bytes - 2)).unwrap(),
             rendered: String::new(),
             pack_id: key.to_owned(),
             summary: Arc::new(summary),

@@ -8,8 +8,6 @@ use indexd_rim::sources::{ContextChunk, Settings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Version of the summary.
-const SCHEMA_VERSION: &str = "1.0.0";
 
 /// The figures of a pack. Items of files with unsaved text come from open files, those that the search found
 /// from it, the others are references. A record has no settings besides its budgets.
@@ -77,14 +75,13 @@ fn summary(
     settings: BTreeMap<String, Value>,
 ) -> ContextSummary {
     ContextSummary {
-        schema: "ContextSummary".to_owned(),
-        schema_version: SCHEMA_VERSION.to_owned(),
         pack_id,
         method: method.name().to_owned(),
         budget,
         sources: ContextSummary::sources_of(&chunks),
         chunks,
         settings,
+        ..ContextSummary::new()
     }
 }
 

@@ -10,13 +10,13 @@ use super::indexing::update::{UnsavedText, Update};
 use super::life::driver::{Driver, Event, Import, WorkspaceSetup};
 use super::noticing::condition::{Condition, Shared};
 use super::noticing::cookie::{Answer, Waiter};
-use super::status::{Freshness, Progress, WorkspaceError, WorkspaceState};
+use super::status::{Freshness, Progress, Wait, WorkspaceError, WorkspaceState};
 use crate::config::{self, Config, Stamp};
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use indexd_model::{Facts, FactsView, RepoPath};
 use indexd_os::Root;
 use indexd_proto::paths::private_dir;
-use indexd_proto::workspace::{Failure, ImportStatus, WorkProgress, WorkspaceStatus};
+use indexd_proto::workspace::{Failure, FailureCode, ImportStatus, WaitMode, WorkspaceStatus};
 use indexd_store::{Overlays, Snapshot};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -66,32 +66,64 @@ impl Workspace {
         self.sender().map(drop)
     }
 
-    /// Waits until every change made before this call is in the index.
-    ///
-    /// While the first index is being built (or an index is being opened) the deadline does not count: the
-    /// request waits, with progress, until the index is there or `cancel` returns true; then it has the full
-    /// time of the deadline again. A deadline in the past means "do not wait": the call returns at once, with
-    /// [`WorkspaceError::Building`] when there is no index. `cancel` and `progress` are called about every 50
-    /// ms.
+    /// Reads one state of the index after waiting as asked.
     ///
     /// # Errors
-    /// `Building`, `Cancelled`, `Failed` without an index to read, `Closed`, `Io`. A deadline that passes is
-    /// not an error: the answer then reports that the index is not known to be fresh.
-    pub fn wait_fresh(
+    /// Those of [`Workspace::freshness`] and [`Workspace::snapshot`]; with [`WaitMode::Strict`] `Behind`, or
+    /// `Failed` where that is the reason, for an index that is not known to be fresh.
+    pub fn read(
         &self,
-        deadline: Instant,
+        wait: Wait,
+        cancel: &(dyn Fn() -> bool + Sync),
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(Snapshot, Freshness), WorkspaceError> {
+        loop {
+            let freshness = self.freshness(wait, cancel, progress)?;
+            if wait.mode == WaitMode::Strict && !freshness.fresh {
+                let failed = self.failure().map(|(code, hint)| WorkspaceError::Failed { code, hint });
+                return Err(failed.unwrap_or(WorkspaceError::Behind(freshness.pending)));
+            }
+            if cancel() {
+                return Err(WorkspaceError::Cancelled);
+            }
+            match self.snapshot() {
+                // The index was found damaged and is being rebuilt: wait as for a first build.
+                Err(WorkspaceError::Building) => {}
+                snapshot => return Ok((snapshot?, freshness)),
+            }
+        }
+    }
+
+    /// Waits until every change made before this call is in the index.
+    ///
+    /// While the first index is being built (or an index is being opened) the time for saves does not count:
+    /// it begins when the index is there. `cancel` is asked and `progress` told about every 50 ms.
+    ///
+    /// # Errors
+    /// `Building` when there is no index in time, `Cancelled`, `Failed` without an index to read, `Closed`,
+    /// `Io`. It is not an error when the time for saves is over: the answer says that the index is not known
+    /// to be fresh.
+    pub fn freshness(
+        &self,
+        wait: Wait,
         cancel: &(dyn Fn() -> bool + Sync),
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Freshness, WorkspaceError> {
-        let patience = deadline.saturating_duration_since(Instant::now());
-        if patience.is_zero() {
+        let is_stale = wait.mode == WaitMode::Stale || wait.fresh_for.is_zero();
+        if is_stale || wait.built_for.is_zero() {
             self.sender()?;
-            return self.now();
+            match self.now() {
+                Ok(freshness) if is_stale => return Ok(freshness),
+                Err(WorkspaceError::Building) if !wait.built_for.is_zero() => {}
+                now => drop(now?),
+            }
         }
         if let Some(freshness) = self.shared.fresh_at_rest() {
             return Ok(freshness);
         }
-        let mut deadline = deadline;
+        let built_by = Instant::now() + wait.built_for;
+        let fresh_for = if is_stale { Wait::default().fresh_for } else { wait.fresh_for };
+        let mut fresh_by = Instant::now() + fresh_for;
         loop {
             let (reply, answer) = crossbeam_channel::bounded(1);
             let waiter = Waiter { arrived: Instant::now(), reply };
@@ -100,7 +132,7 @@ impl Workspace {
                 continue;
             }
             loop {
-                match answer.recv_timeout(POLL.min(deadline.saturating_duration_since(Instant::now()))) {
+                match answer.recv_timeout(POLL.min(fresh_by.saturating_duration_since(Instant::now()))) {
                     Ok(Answer::Is(freshness)) => return Ok(freshness),
                     Ok(Answer::Failed { code, hint }) => return Err(WorkspaceError::Failed { code, hint }),
                     // The loop ended before it received the event: start another.
@@ -114,10 +146,14 @@ impl Workspace {
                 if let Some(p) = condition.progress {
                     progress(p);
                 }
+                let now = Instant::now();
                 match condition.state {
-                    WorkspaceState::Building | WorkspaceState::Closed => deadline = Instant::now() + patience,
-                    WorkspaceState::Failed { .. } if Instant::now() >= deadline => return self.now(),
-                    _ if Instant::now() >= deadline => return Ok(self.shared.not_fresh()),
+                    WorkspaceState::Building | WorkspaceState::Closed if now >= built_by => {
+                        return Err(WorkspaceError::Building);
+                    }
+                    WorkspaceState::Building | WorkspaceState::Closed => fresh_by = now + fresh_for,
+                    WorkspaceState::Failed { .. } if now >= fresh_by => return self.now(),
+                    _ if now >= fresh_by => return Ok(self.shared.not_fresh()),
                     _ => {}
                 }
             }
@@ -251,16 +287,16 @@ impl Workspace {
     pub fn status(&self) -> WorkspaceStatus {
         let condition = self.shared.condition();
         let Condition { state, generation, n_files, n_pending, watch, n_watched, n_rescans, .. } = condition;
-        let emptied = (n_files == 0 && state.name() == "ready").then(|| self.emptied_by()).flatten();
+        let emptied = (n_files == 0 && state == WorkspaceState::Ready).then(|| self.emptied_by()).flatten();
         WorkspaceStatus {
             root: self.setup.engine.root.display().to_string(),
             repo_id: self.repo_id(),
-            state: state.name().to_owned(),
-            failure: failure_of(state).map(|(code, hint)| Failure { code: code.to_owned(), hint }),
+            state: state.on_wire(),
+            failure: failure_of(state).map(|(code, hint)| Failure { code, hint }),
             generation,
             n_files,
             n_pending,
-            watch: watch.to_owned(),
+            watch,
             n_watched,
             n_rescans,
             n_extracted: condition.n_extracted,
@@ -269,17 +305,13 @@ impl Workspace {
             n_skipped_names: condition.skipped_names.len() as u64,
             skipped_names: condition.skipped_names.into_iter().take(SKIPPED_SHOWN).collect(),
             problems: condition.problems.into_values().chain(emptied).collect(),
-            progress: condition.progress.map(|p| WorkProgress {
-                phase: p.phase.to_owned(),
-                done: p.done,
-                total: p.total,
-            }),
+            progress: condition.progress,
             index_bytes: folder_bytes(&self.setup.engine.home),
         }
     }
 
-    /// Returns the reason why the index does not follow the tree: a stable word, and a hint for the user.
-    pub fn failure(&self) -> Option<(&'static str, String)> {
+    /// Returns the reason why the index does not follow the tree, and a hint for the user.
+    pub fn failure(&self) -> Option<(FailureCode, String)> {
         failure_of(self.state())
     }
 
@@ -417,7 +449,7 @@ impl Drop for Workspace {
     }
 }
 
-fn failure_of(state: WorkspaceState) -> Option<(&'static str, String)> {
+fn failure_of(state: WorkspaceState) -> Option<(FailureCode, String)> {
     match state {
         WorkspaceState::Failed { code, hint } => Some((code, hint)),
         _ => None,

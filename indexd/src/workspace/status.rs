@@ -1,16 +1,44 @@
 //! The state that a workspace reports, and its failures.
 
+use crate::config::Config;
+use indexd_proto::limits::{FRESH_WAIT_MS_DEFAULT, WAIT_MS_MAX};
+use indexd_proto::workspace::{self as wire, FailureCode, How, State, WaitMode};
 use std::path::PathBuf;
+use std::time::Duration;
 
-/// The progress of a phase of work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// `scan`, `parse`, `seal`, `link`, `write` or `update`.
-    pub phase: &'static str,
-    /// Units done.
-    pub done: u64,
-    /// Units in all; 0 when not known yet.
-    pub total: u64,
+pub use indexd_proto::workspace::WorkProgress as Progress;
+
+/// Requirements of an answer on the index, and how long it may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait {
+    /// Time for saves to be seen, once there is an index.
+    pub fresh_for: Duration,
+    /// Time for a first build; zero does not wait.
+    pub built_for: Duration,
+    /// Requirement on freshness.
+    pub mode: WaitMode,
+}
+
+impl Default for Wait {
+    fn default() -> Self {
+        Self {
+            fresh_for: Duration::from_millis(FRESH_WAIT_MS_DEFAULT),
+            built_for: Duration::from_millis(WAIT_MS_MAX),
+            mode: WaitMode::Best,
+        }
+    }
+}
+
+impl Wait {
+    /// The wait of a request, with defaults of `config` and the limits.
+    pub fn of(asked: wire::Wait, config: &Config) -> Self {
+        let ms = |ms: Option<u64>, default| Duration::from_millis(ms.unwrap_or(default).min(WAIT_MS_MAX));
+        Self {
+            fresh_for: ms(asked.timeout_ms, config.freshness_wait_ms),
+            built_for: ms(asked.build_timeout_ms, WAIT_MS_MAX),
+            mode: asked.mode,
+        }
+    }
 }
 
 /// The freshness of the index at the moment of an answer.
@@ -22,8 +50,8 @@ pub struct Freshness {
     pub generation: u64,
     /// Paths known to be dirty and not processed.
     pub pending: u64,
-    /// The source of that knowledge: `queue`, `cookie`, `scan`, or `none` when it is not known.
-    pub how: &'static str,
+    /// How that is known.
+    pub how: How,
 }
 
 /// The state of a workspace.
@@ -39,22 +67,22 @@ pub enum WorkspaceState {
     Rebuilding,
     /// Cannot go on; other workspaces are not affected.
     Failed {
-        /// A stable word: `disk-full`, `root-gone`, `permission`, `corrupt`, `config`, `internal`.
-        code: &'static str,
+        /// The reason.
+        code: FailureCode,
         /// Advice to the user.
         hint: String,
     },
 }
 
 impl WorkspaceState {
-    /// The name on the wire.
-    pub fn name(&self) -> &'static str {
+    /// The same without the failure.
+    pub fn on_wire(&self) -> State {
         match self {
-            Self::Closed => "closed",
-            Self::Building => "building",
-            Self::Ready => "ready",
-            Self::Rebuilding => "rebuilding",
-            Self::Failed { .. } => "failed",
+            Self::Closed => State::Closed,
+            Self::Building => State::Building,
+            Self::Ready => State::Ready,
+            Self::Rebuilding => State::Rebuilding,
+            Self::Failed { .. } => State::Failed,
         }
     }
 }
@@ -94,14 +122,17 @@ pub enum WorkspaceError {
     /// The first build is not complete and the caller does not wait.
     #[error("the first index is still being built")]
     Building,
+    /// The index is not known to be fresh in time, and the caller insists.
+    #[error("{0} changed files are not in the index yet")]
+    Behind(u64),
     /// The caller gave up.
     #[error("cancelled")]
     Cancelled,
     /// The workspace is in the failed state.
     #[error("the workspace cannot be indexed ({code}): {hint}")]
     Failed {
-        /// See [`WorkspaceState::Failed`].
-        code: &'static str,
+        /// The reason.
+        code: FailureCode,
         /// Advice to the user.
         hint: String,
     },

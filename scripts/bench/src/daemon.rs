@@ -94,7 +94,7 @@ impl Daemon {
         });
         let daemon = Self { ctl: programs.ctl.clone(), home, child, peak, stop };
         let deadline = Instant::now() + Duration::from_secs(10);
-        while !daemon.ctl(&["daemon", "status"])?.status.success() {
+        while !daemon.ctl(&["status"])?.status.success() {
             if Instant::now() > deadline {
                 bail!("the daemon did not come up");
             }

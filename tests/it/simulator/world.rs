@@ -356,7 +356,12 @@ impl World {
         }
         let freshness = self.answer().expect("an index");
         assert!(freshness.fresh, "{freshness:?}: {:?}", self.shared.condition());
-        assert_ne!(freshness.how, "scan", "watched again: {:?}", self.shared.condition());
+        assert_ne!(
+            freshness.how,
+            indexd_proto::workspace::How::Scan,
+            "watched again: {:?}",
+            self.shared.condition()
+        );
         self.compare();
         self.reopen();
         self.ask();

@@ -8,9 +8,9 @@ use super::tools::{
     EDGES_DEFAULT, GREP_TOKENS_DEFAULT, HITS_DEFAULT, MAP_TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN, Tool,
 };
 use super::workspaces::Workspaces;
-use crate::args::{ColorWhen, Common};
+use crate::cli::{ColorWhen, Common};
 use crate::commands::pack::default_budgets;
-use crate::commands::{lookup, pack_text};
+use crate::commands::{graph as edges, lookup, pack_text};
 use crate::failure::Failure;
 use crate::progress::{Listener, Progress};
 use crate::session::{self, Session, Stop, shape};
@@ -22,9 +22,11 @@ use indexd_proto::graph::{GraphParams, GraphResult};
 use indexd_proto::grep::{GrepParams, GrepResult, GrepRole};
 use indexd_proto::limits::CTL_BUDGET_TOKENS;
 use indexd_proto::pack::{Form, Pack};
-use indexd_proto::request::{CallOptions, PackGetParams, PackGetResult, PackParams, PackResult};
+use indexd_proto::request::{
+    BudgetsRequest, CallOptions, Focus, Intent, PackGetParams, PackGetResult, PackParams, PackResult, Request,
+};
 use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
-use indexd_proto::workspace::{ConfigParams, ConfigResult, Envelope, Wait};
+use indexd_proto::workspace::{Envelope, Wait};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -137,7 +139,7 @@ struct Shared {
 struct PackArguments {
     query: String,
     max_tokens: Option<u64>,
-    intent: Option<String>,
+    intent: Option<Intent>,
     focus_file: Option<String>,
     // The schema requires it, so that models fill it in; a call without it is understood.
     #[serde(default)]
@@ -257,11 +259,10 @@ impl Desk {
         let common =
             Common { color: ColorWhen::Never, quiet: true, no_daemon: self.no_daemon, ..Common::default() };
         let mut session = Session::open(&common)?;
+        session.asks_for_agents();
         session.stop_when(stop);
         let wants_progress = listener.is_some();
-        let mut asking = Asking { session, progress: Progress::told(listener), root, wants_progress };
-        check_enabled(&mut asking)?;
-        Ok(asking)
+        Ok(Asking { session, progress: Progress::told(listener), root, wants_progress })
     }
 
     fn pack(&self, asking: &mut Asking, args: PackArguments, write: bool) -> Result<Outcome, Failure> {
@@ -270,19 +271,17 @@ impl Desk {
             return Err(Failure::hinted(ErrorCode::InvalidRequest, message, "leave it out for 4000"));
         }
         let mut request = request_of(&args);
-        let key = format!("{}\n{}", asking.root, Value::Object(request.clone()));
+        let key = format!("{}\n{request:?}", asking.root);
         let (n_before, seen) = match args.repeat {
             true => (0, Vec::new()),
             false => self.seen(asking.root, &key),
         };
-        if !seen.is_empty() {
-            request.insert("seen".to_owned(), json!(seen));
-        }
+        request.seen = seen;
         let params = PackParams { call: options(asking, write), request };
         let line = asking.call(Method::Pack, &params)?;
         let answer: PackResult = session::result(&line)?;
         let pack: Pack = serde_json::from_str(answer.pack.get()).map_err(shape)?;
-        let text = answer.rendered.unwrap_or_default();
+        let text = answer.rendered.unwrap_or_default().into_owned();
         self.remember(asking.root, &key, n_before, &pack, &text);
         let text = if text.is_empty() { "No relevant code found.".to_owned() } else { text };
         let mut notes = notes(&answer.envelope, &pack.warnings);
@@ -328,26 +327,6 @@ impl Desk {
             memory.texts.pop_front();
         }
     }
-}
-
-/// Refuses where the setting `mcp.enabled` is off.
-fn check_enabled(asking: &mut Asking) -> Result<(), Failure> {
-    let params = ConfigParams { repo: Some(asking.root.to_owned()), cwd: None };
-    let asked = asking.session.ask(Method::ConfigShow, &params, &mut asking.progress);
-    let settings: ConfigResult = match asked {
-        // Settings of a repository that cannot be read do not count; the answer says so.
-        Err(Failure::Error(e)) if e.data.code == ErrorCode::Config => {
-            asking.session.ask(Method::ConfigShow, &ConfigParams::default(), &mut asking.progress)?
-        }
-        settings => settings?,
-    };
-    let off = settings.entries.iter().find(|e| e.key == "mcp.enabled" && e.value == json!(false));
-    let Some(off) = off else { return Ok(()) };
-    Err(Failure::hinted(
-        ErrorCode::NotSupported,
-        "MCP is switched off for this repository",
-        format!("the user may set mcp.enabled, which is off in {}", safe_line(&off.origin)),
-    ))
 }
 
 fn search(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> {
@@ -425,7 +404,7 @@ fn graph(asking: &mut Asking, args: GraphArguments, method: Method) -> Result<Ou
     };
     let line = asking.call(method, &params)?;
     let answer: GraphResult = session::result(&line)?;
-    let text = lookup::graph_text(&answer, STYLE).replace(", which --all names", "");
+    let text = edges::graph_text(&answer, STYLE).replace(", which --all names", "");
     let text = text.replace("raise it with --limit, or --all", "raise `limit`");
     found(text, &line, &answer.envelope)
 }
@@ -451,32 +430,22 @@ fn found(text: String, line: &[u8], envelope: &Envelope) -> Result<Outcome, Fail
     Ok(Outcome::new(text, &notes(envelope, &[]), structured))
 }
 
-/// The members of a request that its arguments set: those that `ctl pack` sets for the same question,
+/// The request that the arguments make: the one that `ctl pack` makes for the same question,
 /// so that both get the same pack.
-fn request_of(args: &PackArguments) -> Map<String, Value> {
-    let mut request = Map::new();
-    request.insert("query".to_owned(), json!(args.query));
-    if !args.expect.is_empty() {
-        request.insert("expect".to_owned(), json!(args.expect));
+fn request_of(args: &PackArguments) -> Request {
+    Request {
+        query: args.query.clone(),
+        expect: args.expect.clone(),
+        include_explain: Some(false),
+        budgets: BudgetsRequest {
+            max_total_tokens: args.max_tokens.filter(|n| *n != CTL_BUDGET_TOKENS),
+            stop: args.fill.then_some(indexd_proto::request::Stop::Budget),
+            ..BudgetsRequest::default()
+        },
+        intent: args.intent,
+        focus: args.focus_file.clone().map(|path| Focus { file_rel_path: Some(path), ..Focus::default() }),
+        ..Request::default()
     }
-    request.insert("includeExplain".to_owned(), json!(false));
-    let mut budgets = Map::new();
-    if let Some(n) = args.max_tokens.filter(|n| *n != CTL_BUDGET_TOKENS) {
-        budgets.insert("maxTotalTokens".to_owned(), json!(n));
-    }
-    if args.fill {
-        budgets.insert("stop".to_owned(), json!("budget"));
-    }
-    if !budgets.is_empty() {
-        request.insert("budgets".to_owned(), Value::Object(budgets));
-    }
-    if let Some(intent) = &args.intent {
-        request.insert("intent".to_owned(), json!(intent));
-    }
-    if let Some(path) = &args.focus_file {
-        request.insert("focus".to_owned(), json!({"fileRelPath": path}));
-    }
-    request
 }
 
 fn options(asking: &Asking, write: bool) -> CallOptions {

@@ -1,8 +1,8 @@
 //! `ctl mcp install`: an entry for this server in the configuration of a client.
 
-use super::workspaces;
-use crate::args::{Common, McpClient};
-use crate::commands::edit::{self, Edit};
+use super::{McpClient, workspaces};
+use crate::cli::Common;
+use crate::commands::config_edit::{self, Edit};
 use crate::failure::Failure;
 use indexd_proto::error::ErrorCode;
 use serde_json::{Value, json};
@@ -23,17 +23,17 @@ pub fn install(common: &Common, client: McpClient, write: bool, remove: bool) ->
     let change = |text: &str| match client {
         McpClient::Codex => toml_entry(text, (!remove).then_some(program.as_str())),
         McpClient::Claude | McpClient::Cursor => {
-            edit::json_member(text, &["mcpServers", NAME], entry.as_ref())
+            config_edit::json_member(text, &["mcpServers", NAME], entry.as_ref())
         }
-        McpClient::Vscode => edit::json_member(text, &["servers", NAME], entry.as_ref()),
-        McpClient::Zed => edit::json_member(text, &["context_servers", NAME], entry.as_ref()),
+        McpClient::Vscode => config_edit::json_member(text, &["servers", NAME], entry.as_ref()),
+        McpClient::Zed => config_edit::json_member(text, &["context_servers", NAME], entry.as_ref()),
     };
     // A user's own settings may be links to where they are kept.
     let edit = match client {
         McpClient::Codex | McpClient::Zed => Edit::of(root.join(file), change)?,
         _ => Edit::within(&root, file, change)?,
     };
-    edit::apply(common, &[edit], write, if remove { "" } else { done })
+    config_edit::apply(common, &[edit], write, if remove { "" } else { done })
 }
 
 /// The file of a client in its folder, and what is to be done after it was written.

@@ -11,9 +11,81 @@ mod tools;
 mod wire;
 pub mod workspaces;
 
-use crate::args::{Common, McpArgs, McpCommand};
+use crate::cli::Common;
 use crate::failure::Failure;
 use std::path::PathBuf;
+
+const EXAMPLES: &str = "Examples:
+  ctl mcp install claude              # shows the change to its configuration
+  ctl mcp install claude --write      # makes it
+  ctl mcp                             # what the client starts
+  ctl mcp --workspace ~/a --workspace ~/b
+
+Without --workspace the client's roots are served, else the current folder's
+repository; nothing outside them.";
+
+/// Options of `mcp`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub struct McpArgs {
+    /// Set up a client instead.
+    #[command(subcommand)]
+    pub command: Option<McpCommand>,
+    /// A repository to serve; may be given several times
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Vec<PathBuf>,
+    /// How names of tools are written in the list; each spelling is understood
+    #[arg(long, value_name = "HOW", default_value = "underscore")]
+    pub names: ToolNames,
+    /// Places, reasons and counts beside the text of every answer. Some clients
+    /// then show the model these alone
+    #[arg(long)]
+    pub structured: bool,
+}
+
+/// How names of tools are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ToolNames {
+    /// context_pack_create
+    Underscore,
+    /// context_pack.create, which some clients refuse
+    Dotted,
+}
+
+/// What to do for clients.
+#[derive(Debug, clap::Subcommand)]
+pub enum McpCommand {
+    /// Show, or with --write make, the change to a client's configuration
+    #[command(after_help = "Examples:
+  ctl mcp install cursor
+  ctl mcp install cursor --write
+  ctl mcp install cursor --remove --write")]
+    Install {
+        /// The client
+        client: McpClient,
+        /// Make the change
+        #[arg(long)]
+        write: bool,
+        /// Take the entry out again
+        #[arg(long)]
+        remove: bool,
+    },
+}
+
+/// A program that speaks MCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum McpClient {
+    /// Claude Code: .mcp.json of this repository
+    Claude,
+    /// Cursor: .cursor/mcp.json of this repository
+    Cursor,
+    /// Visual Studio Code: .vscode/mcp.json of this repository
+    Vscode,
+    /// Codex: config.toml of this user
+    Codex,
+    /// Zed: settings.json of this user
+    Zed,
+}
 
 /// Serves, or sets up a client.
 ///

@@ -3,15 +3,16 @@
 //! Nothing here waits for the index: a call runs on a thread of its own, and the daemon is reached
 //! with the first one.
 
+use super::ToolNames;
 use super::call::{Desk, Outcome, Wanted, said};
 use super::tools::Tool;
 use super::wire;
 use super::workspaces::Workspaces;
-use crate::args::ToolNames;
 use crate::failure::Failure;
 use indexd_proto::call::nearest;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::rpc::ProgressParams;
+use indexd_proto::workspace::Phase;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
     PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion, ServerCapabilities,
@@ -210,11 +211,11 @@ fn failed(failure: Failure) -> CallToolResult {
 /// Passes progress on, as one number that only grows: each phase is a hundred.
 fn listener(token: ProgressToken, peer: Peer<RoleServer>) -> impl FnMut(&ProgressParams) + Send + 'static {
     let handle = Handle::current();
-    let mut phases: Vec<String> = Vec::new();
+    let mut phases: Vec<Phase> = Vec::new();
     let mut last = 0.0;
     move |p| {
         if phases.last() != Some(&p.phase) {
-            phases.push(p.phase.clone());
+            phases.push(p.phase);
         }
         let part = if p.total == 0 { 0.0 } else { p.done.min(p.total) as f64 / p.total as f64 * 99.0 };
         let now = (phases.len() - 1) as f64 * 100.0 + part + 1.0;

@@ -2,7 +2,7 @@
 
 use super::text::{self, Zone};
 use crate::commands::pack_text::short;
-use indexd_proto::pack::{ChangeReport, Excluded, Form, Item, LineRange, Pack, PartReport};
+use indexd_proto::pack::{ChangeReport, Excluded, Form, Item, LineRange, Pack};
 
 /// The section of what a change does.
 pub const CHANGES: &str = "changes";
@@ -94,7 +94,7 @@ impl Choice {
     /// Everything of a pack with its text, as it came.
     pub fn of(pack: &Pack, rendered: &str, why: fn(&Item) -> String) -> Self {
         let change = pack.change.as_ref();
-        let mut entries: Vec<Entry> = change.map_or(Vec::new(), |c| of_change(c, rendered));
+        let mut entries: Vec<Entry> = change.map_or(Vec::new(), of_change);
         let items = pack.sections.iter().flat_map(|s| s.items.iter().map(move |item| (s, item)));
         // The parts of a change stand for themselves.
         let items = items.filter(|(_, item)| change.is_none() || item.form != Form::Diff);
@@ -268,42 +268,39 @@ impl Choice {
     }
 }
 
-/// The parts of a change, under the headings that the text has for their files. What has no diff in the
-/// text is its heading alone.
-fn of_change(change: &ChangeReport, rendered: &str) -> Vec<Entry> {
-    let mut out = Vec::new();
-    for heading in text::headings(rendered) {
-        let is_of = |path: &str| heading.strip_prefix(path).is_some_and(|rest| rest.starts_with(" ("));
-        let file = change.files.iter().find(|f| is_of(&text::plain(&f.file_rel_path)));
-        let path = file.map_or_else(|| heading.lines().next().unwrap_or(""), |f| &f.file_rel_path);
-        let entry = |title: String, why: String, diff: Option<&str>| {
-            let run = |text: &str| Run { lines: text::lines_of_diff(text), text: text.to_owned() };
-            let runs: Vec<Run> = diff.map(run).into_iter().collect();
-            Entry {
-                section: CHANGES.to_owned(),
-                path: path.to_owned(),
-                lines: runs.first().map_or(LineRange { start: 0, end: 0 }, |r| r.lines),
-                title,
-                zone: Zone::Changes,
-                heading: Some(heading.clone()),
-                why,
-                runs: Some(runs),
-                was_chosen: true,
-                is_chosen: true,
-                ..Entry::default()
-            }
-        };
-        let of_part = |p: &PartReport| {
-            let why = format!("{}, +{} -{}", p.status.name(), p.added, p.removed);
-            let why = if p.contract { format!("{why}, changed for its users") } else { why };
-            Some(entry(p.name.clone(), why, Some(p.diff.as_deref()?)))
-        };
-        let before = out.len();
-        out.extend(file.into_iter().flat_map(|f| &f.parts).filter_map(of_part));
-        if out.len() == before {
-            let status = file.map_or("named with its size", |f| f.status.name());
-            out.push(entry(String::new(), status.to_owned(), None));
+/// The parts of a change, under the headings of their files. What has no diff is its heading alone.
+fn of_change(change: &ChangeReport) -> Vec<Entry> {
+    let entry = |path: &str, heading: String, title: &str, why: String, diff: Option<&str>| {
+        let run = |text: &str| Run { lines: text::lines_of_diff(text), text: text.to_owned() };
+        let runs: Vec<Run> = diff.map(run).into_iter().collect();
+        Entry {
+            section: CHANGES.to_owned(),
+            path: path.to_owned(),
+            lines: runs.first().map_or(LineRange { start: 0, end: 0 }, |r| r.lines),
+            title: title.to_owned(),
+            zone: Zone::Changes,
+            heading: Some(heading),
+            why,
+            runs: Some(runs),
+            was_chosen: true,
+            is_chosen: true,
+            ..Entry::default()
         }
+    };
+    let mut out = Vec::new();
+    for file in &change.files {
+        let (path, heading) = (&file.file_rel_path, text::heading(file));
+        out.extend(file.parts.iter().filter_map(|p| {
+            let users = if p.contract { ", changed for its users" } else { "" };
+            let why = format!("{}, +{} -{}{users}", p.status.name(), p.added, p.removed);
+            Some(entry(path, heading.clone(), &p.name, why, Some(p.diff.as_deref()?)))
+        }));
+        if file.parts.is_empty() {
+            out.push(entry(path, heading, "", file.status.name().to_owned(), None));
+        }
+    }
+    if let Some(heading) = text::without_room(&change.files) {
+        out.push(entry(text::WITHOUT_ROOM, heading, "", "named with its size".to_owned(), None));
     }
     out
 }

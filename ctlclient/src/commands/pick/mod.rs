@@ -8,8 +8,9 @@ mod screen;
 mod text;
 mod view;
 
-use super::{Target, pack, pack_text};
-use crate::args::{Common, PackArgs};
+use super::pack::{self, PackArgs};
+use super::{Target, pack_text};
+use crate::cli::Common;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -18,7 +19,7 @@ use crate::style::{Style, count};
 use choice::{Choice, Gathered, Packer};
 use indexd_proto::Method;
 use indexd_proto::pack::{LineRange, Pack};
-use indexd_proto::request::{ContextBudgetRequest, PackParams, PackResult};
+use indexd_proto::request::{ContextBudgetRequest, Focus, PackParams, PackResult};
 use indexd_proto::sources::{OfferedSource, PackingMode, SourceType, SourcesParams, SourcesResult};
 use screen::Screen;
 use serde_json::{Value, json};
@@ -37,9 +38,9 @@ const COUNTED_TOKENS_MAX: u64 = 10_000_000;
 pub fn pick(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let query = pack::query(args)?;
     let mut progress = Progress::new(common.quiet);
-    let mut params = pack::params(common, args, query.as_deref(), &progress)?;
+    let mut params = pack::params(common, args, query)?;
     params.call.rendered = true;
-    params.request.insert("includeExplain".to_owned(), json!(true));
+    params.request.include_explain = Some(true);
     let mut daemon = Daemon { session: Session::open(common)?, target: Target::of(common)?, tokenizer: None };
     // A terminal that cannot be used is said before anything is built.
     drop(Screen::open()?);
@@ -100,9 +101,7 @@ fn without_dropped(choice: &Choice, params: &PackParams) -> Result<PackParams, S
         return Err("nothing was dropped: space drops what the cursor is on".to_owned());
     }
     let mut next = params.clone();
-    let seen = next.request.entry("seen").or_insert_with(|| json!([]));
-    let known: Vec<Value> = seen.as_array().cloned().unwrap_or_default();
-    *seen = json!(known.into_iter().chain(dropped.into_iter().map(Value::from)).collect::<Vec<_>>());
+    next.request.seen.extend(dropped);
     Ok(next)
 }
 
@@ -110,11 +109,10 @@ fn without_dropped(choice: &Choice, params: &PackParams) -> Result<PackParams, S
 fn starting_from(choice: &Choice, i: usize, params: &PackParams) -> Result<PackParams, String> {
     let entry = &choice.entries[i];
     let mut next = params.clone();
-    let focus = match &entry.chunk_uid {
-        Some(uid) => json!({ "chunkUid": uid }),
-        None => json!({ "fileRelPath": entry.path }),
-    };
-    next.request.insert("focus".to_owned(), focus);
+    next.request.focus = Some(match &entry.chunk_uid {
+        Some(uid) => Focus { chunk_uid: Some(uid.clone()), ..Focus::default() },
+        None => Focus { file_rel_path: Some(entry.path.clone()), ..Focus::default() },
+    });
     Ok(next)
 }
 

@@ -33,7 +33,7 @@ impl Screen {
             Failure::hinted(
                 ErrorCode::NotSupported,
                 format!("-i needs a terminal: {why}"),
-                "leave out -i; --text prints the text of the pack",
+                "leave out -i; --as text prints the text of the pack",
             )
         };
         if std::env::var_os("TERM").is_some_and(|t| t == "dumb") {

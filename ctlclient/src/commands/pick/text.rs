@@ -2,7 +2,7 @@
 //! a comment with the number of the next line before each run of lines.
 
 use super::choice::Entry;
-use indexd_proto::pack::{LineRange, Word};
+use indexd_proto::pack::{FileReport, LineRange, Status, Word};
 use indexd_task::paths;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -51,27 +51,50 @@ impl Zone {
     }
 }
 
-/// What stands over the diff of each file that a change touches, in the text of a pack.
-pub fn headings(text: &str) -> Vec<String> {
-    let mut out = Vec::new();
-    let mut lines = text.lines().peekable();
-    while let Some(line) = lines.next() {
-        if let Some(head) = line.strip_prefix("## Change: ") {
-            let mut heading = head.to_owned();
-            while let Some(more) = lines.next_if(|l| !l.is_empty() && !l.starts_with("```")) {
-                heading.push('\n');
-                heading.push_str(more);
-            }
-            out.push(heading);
-        }
-        // Content cannot pass for a heading.
-        let fence = &line[..line.len() - line.trim_start_matches('`').len()];
-        if fence.len() >= 3 {
-            let _ = lines.by_ref().find(|l| *l == fence);
-        }
+/// The most parts that a heading names, as in the text of a pack.
+const NAMED_MAX: usize = 24;
+
+/// The heading over the diff of a file, as in the text of a pack.
+pub fn heading(file: &FileReport) -> String {
+    let mut out = plain(&file.file_rel_path);
+    let _ = match &file.previous_path {
+        Some(was) => write!(out, " (renamed from {was})"),
+        None => write!(out, " ({})", file.status.name()),
+    };
+    if let Some(why) = &file.unreadable {
+        let _ = write!(out, "\nnot shown: {why}");
+    }
+    let named = file.parts.iter().filter(|p| p.contract).take(NAMED_MAX);
+    let named: Vec<String> = named
+        .map(|p| match (&p.previous_name, &p.elsewhere) {
+            (Some(was), _) => format!("{was} is now {}", p.name),
+            (None, Some(place)) if p.status == Status::Removed => format!("{} is now {place}", p.name),
+            (None, None) if p.status == Status::Removed => format!("{} is gone", p.name),
+            _ => p.name.clone(),
+        })
+        .collect();
+    if !named.is_empty() {
+        let _ = write!(out, "\nchanged for its users: {}", named.join(", "));
     }
     out
 }
+
+/// The heading that lists the parts without room; `None` if all had room.
+pub fn without_room(files: &[FileReport]) -> Option<String> {
+    let parts = files.iter().flat_map(|f| f.parts.iter().map(move |p| (f, p)));
+    let lines: Vec<String> = parts
+        .filter(|(_, p)| p.diff.is_none())
+        .map(|(f, p)| {
+            let name = if p.name.is_empty() { String::new() } else { format!(" {}", p.name) };
+            let path = plain(&f.file_rel_path);
+            format!("\n- {path}{name} ({}, +{} -{})", p.status.name(), p.added, p.removed)
+        })
+        .collect();
+    (!lines.is_empty()).then(|| format!("{WITHOUT_ROOM}{}", lines.concat()))
+}
+
+/// The heading of the parts that had no room, in place of a path.
+pub const WITHOUT_ROOM: &str = "without room";
 
 /// From the first to the last line after a change, or before it where nothing is left of them.
 pub fn lines_of_diff(diff: &str) -> LineRange {
@@ -226,6 +249,8 @@ mod tests {
         let files = serde_json::json!([
             {"fileRelPath": "a.go", "status": "modified", "indexed": true, "parts": [f, rest]},
             {"fileRelPath": "c.go", "previousPath": "b.go", "status": "renamed", "indexed": true, "parts": []},
+            {"fileRelPath": "d.go", "status": "added", "indexed": true, "parts": [
+                {"name": "G", "status": "added", "contract": false, "added": 9, "removed": 0}]},
         ]);
         let mut pack = super::super::choice::tests::pack();
         pack.request = serde_json::Map::new();

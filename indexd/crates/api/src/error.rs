@@ -1,8 +1,8 @@
 //! Error codes, and the reasons for which there is no pack. Codes are never renamed, renumbered or reused;
 //! the list is pinned by `codes.golden` in this folder.
 
+use crate::JsonSchema;
 use crate::pack::Word;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

@@ -1,7 +1,7 @@
 //! Explanations of scores: trees of values in which each value is computed from its parts.
 
+use crate::JsonSchema;
 use crate::pack::Word;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A value and its parts. The value of a sum or a product equals that of its parts, added or multiplied in

@@ -11,5 +11,11 @@ pub mod request;
 pub mod sources;
 pub mod task;
 
+/// Derives the schema of a type with the feature `schema`, and nothing without.
+#[cfg(not(feature = "schema"))]
+pub use indexd_no_schema::JsonSchema;
+#[cfg(feature = "schema")]
+pub use schemars::JsonSchema;
+
 pub use error::{ErrorCode, PackError};
 pub use request::Request;

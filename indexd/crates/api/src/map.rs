@@ -1,8 +1,8 @@
 //! The map of a repository: its entry points, its parts, the settings it reads and its files that touch the
 //! outside world.
 
-use crate::params::kinds;
-use schemars::JsonSchema;
+use crate::JsonSchema;
+use crate::kinds;
 use serde::{Deserialize, Serialize};
 
 /// The map of a repository.

@@ -3,10 +3,10 @@
 //! Members may be added within a schema version; readers skip unknown members. An unknown value of an enum
 //! cannot be read, so a new one needs a new protocol version.
 
+use crate::JsonSchema;
 use crate::canonical;
 use crate::explanation::Explanation;
-use crate::params::kinds;
-use schemars::JsonSchema;
+use crate::kinds;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::borrow::Cow;

@@ -51,6 +51,7 @@ macro_rules! params {
 }
 
 /// Declares closed sets of words, each with its default.
+#[macro_export]
 macro_rules! kinds {
     ($($(#[$meta:meta])* $name:ident { $($(#[$of:meta])* $variant:ident = $text:literal,)* })*) => {$(
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -70,6 +71,11 @@ macro_rules! kinds {
                 }
             }
         }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
     )*};
 }
-pub(crate) use kinds;

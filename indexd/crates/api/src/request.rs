@@ -3,9 +3,9 @@
 //! A query and a budget are enough; everything else has a documented default. The packing engine fills the
 //! defaults and applies the hard caps.
 
+use crate::JsonSchema;
 use crate::error::PackError;
 use crate::params;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use crate::pack::{LineRange, Word};
 use crate::params::kinds;
 use crate::request::ContextBudgetRequest;
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 kinds! {

@@ -1,6 +1,6 @@
 //! The context of a task: a Markdown document, and the same as data.
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A document and its parts.

@@ -1,16 +1,15 @@
 //! Requests for places, definitions, cards and edges.
 
-use super::{Engine, Reading, SCHEMA_VERSION, target};
+use super::{Engine, Reading, target};
 use crate::page;
-use crate::server::backend::Context;
+use crate::server::backend::{Answer, Context};
 use crate::server::dispatch::json;
 use crate::server::graph::{self, Relation};
 use crate::server::lookup::Found;
 use crate::server::metrics::Compared;
 use crate::server::{card, convert, grep, log, lookup, place, show, why};
-use indexd_pack::Asked;
+use indexd_pack::{Asked, Request};
 use indexd_proto::card::{CardParams, CardResult};
-use indexd_proto::error::ErrorObject;
 use indexd_proto::graph::{GraphParams, GraphResult};
 use indexd_proto::grep::{GrepParams, GrepResult};
 use indexd_proto::search::{
@@ -20,7 +19,7 @@ use indexd_proto::why::{WhyParams, WhyResult};
 use std::path::Path;
 
 impl Engine {
-    pub(super) fn search(&self, p: SearchParams, ctx: &Context) -> Result<String, ErrorObject> {
+    pub(super) fn search(&self, p: SearchParams, ctx: &Context) -> Answer {
         let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
         let Found { hits, confidence, missing } =
             lookup::search(&reading.snapshot, &p.query, &p.expect, p.limit, p.neighbors)?;
@@ -28,17 +27,10 @@ impl Engine {
         if reading.config.context_pack_shadow {
             self.shadow(&reading, &p.query, &hits, ctx);
         }
-        json(&SearchResult {
-            schema: "SearchResult".to_owned(),
-            schema_version: SCHEMA_VERSION.to_owned(),
-            hits,
-            confidence,
-            missing,
-            envelope: reading.envelope(ctx),
-        })
+        json(&SearchResult { hits, confidence, missing, ..SearchResult::new(reading.envelope(ctx)) })
     }
 
-    pub(super) fn show(&self, p: DefinitionsParams, ctx: &Context) -> Result<String, ErrorObject> {
+    pub(super) fn show(&self, p: DefinitionsParams, ctx: &Context) -> Answer {
         let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
         let counter = self.counter(TOKENIZER)?;
         let what: Vec<String> = p.what.iter().map(|name| reading.symbol(&p.cwd, name)).collect();
@@ -46,18 +38,16 @@ impl Engine {
         let show::Shown { symbols, text, tokens, cut, unknown } =
             show::show(&reading.snapshot, &what, max_tokens, &*counter).map_err(|e| reading.qualified(e))?;
         json(&DefinitionsResult {
-            schema: "Definitions".to_owned(),
-            schema_version: SCHEMA_VERSION.to_owned(),
             symbols,
             text,
             tokens,
             cut,
             unknown,
-            envelope: reading.envelope(ctx),
+            ..DefinitionsResult::new(reading.envelope(ctx))
         })
     }
 
-    pub(super) fn grep(&self, mut p: GrepParams, ctx: &Context) -> Result<String, ErrorObject> {
+    pub(super) fn grep(&self, mut p: GrepParams, ctx: &Context) -> Answer {
         let overlays = std::mem::take(&mut p.overlays);
         let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &overlays, ctx)?;
         let cwd = p.cwd.as_deref().map(Path::new);
@@ -68,25 +58,15 @@ impl Engine {
         let counter = self.counter(TOKENIZER)?;
         let grep::Grep { files, lines, n_lines, text } =
             grep::grep(&reading.snapshot, &p, &*counter, &ctx.cancel)?;
-        json(&GrepResult {
-            schema: "GrepResult".to_owned(),
-            schema_version: SCHEMA_VERSION.to_owned(),
-            files,
-            lines,
-            n_lines,
-            text,
-            envelope: reading.envelope(ctx),
-        })
+        json(&GrepResult { files, lines, n_lines, text, ..GrepResult::new(reading.envelope(ctx)) })
     }
 
     /// Builds the pack of the same text and records how far it agrees with what the search found. What
     /// fails here costs the search nothing but time.
     fn shadow(&self, reading: &Reading, query: &str, hits: &[Hit], ctx: &Context) {
-        let mut members = serde_json::Map::new();
-        members.insert("query".to_owned(), query.into());
-        let pack = self
-            .request(members)
-            .and_then(|r| Asked::new(&r, &reading.config.pack).map_err(|e| convert::pack_error(&e)))
+        let request = Request { query: query.to_owned(), ..Request::default() };
+        let pack = Asked::new(&request, &reading.config.pack)
+            .map_err(|e| convert::pack_error(&e))
             .and_then(|asked| self.assemble(reading, (&asked, None), ctx, indexd_pack::answer));
         match pack {
             Ok(pack) => {
@@ -102,22 +82,16 @@ impl Engine {
         }
     }
 
-    pub(super) fn symbol(&self, p: SymbolParams, ctx: &Context) -> Result<String, ErrorObject> {
+    pub(super) fn symbol(&self, p: SymbolParams, ctx: &Context) -> Answer {
         let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
         let (symbols, n_symbols) =
             lookup::symbols(&reading.snapshot, &reading.symbol(&p.cwd, &p.name), p.limit)
                 .map_err(|e| reading.qualified(e))?;
-        json(&SymbolResult {
-            schema: "SymbolResult".to_owned(),
-            schema_version: SCHEMA_VERSION.to_owned(),
-            symbols,
-            n_symbols,
-            envelope: reading.envelope(ctx),
-        })
+        json(&SymbolResult { symbols, n_symbols, ..SymbolResult::new(reading.envelope(ctx)) })
     }
 
-    pub(super) fn card(&self, p: CardParams, ctx: &Context) -> Result<String, ErrorObject> {
-        let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+    pub(super) fn card(&self, p: CardParams, ctx: &Context) -> Answer {
+        let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
         let counter = self.counter(TOKENIZER)?;
         let name = reading.symbol(&p.cwd, &p.symbol);
         let card::Card {
@@ -134,8 +108,6 @@ impl Engine {
         } = card::card(&reading.snapshot, &name, p.max_tokens, &*counter, &ctx.cancel)
             .map_err(|e| reading.qualified(e))?;
         json(&CardResult {
-            schema: "Card".to_owned(),
-            schema_version: SCHEMA_VERSION.to_owned(),
             symbol,
             owner,
             doc,
@@ -148,11 +120,11 @@ impl Engine {
             others,
             text,
             tokens,
-            envelope: reading.envelope(ctx),
+            ..CardResult::new(reading.envelope(ctx))
         })
     }
 
-    pub(super) fn why(&self, p: WhyParams, ctx: &Context) -> Result<String, ErrorObject> {
+    pub(super) fn why(&self, p: WhyParams, ctx: &Context) -> Answer {
         let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
         let root = reading.workspace.root();
         let path = place::of_path(root, p.cwd.as_deref().map(Path::new), &p.path);
@@ -161,30 +133,21 @@ impl Engine {
         let is_unsaved = path.as_ref().is_some_and(|path| applied.contains(path));
         let verdict = why::verdict(&reading.snapshot, root, excludes, path.as_deref(), is_unsaved);
         json(&WhyResult {
-            schema: "WhyResult".to_owned(),
-            schema_version: SCHEMA_VERSION.to_owned(),
             path: path.unwrap_or(p.path),
             standing: verdict.standing,
             reason: verdict.reason,
             decided_by: verdict.decided_by,
             rule: verdict.rule,
-            envelope: reading.envelope(ctx),
+            ..WhyResult::new(reading.envelope(ctx))
         })
     }
 
-    pub(super) fn graph(
-        &self,
-        relation: Relation,
-        mut p: GraphParams,
-        ctx: &Context,
-    ) -> Result<String, ErrorObject> {
+    pub(super) fn graph(&self, relation: Relation, mut p: GraphParams, ctx: &Context) -> Answer {
         let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
         p.symbol = reading.symbol(&p.cwd, &p.symbol);
         let walk =
             graph::walk(&reading.snapshot, relation, &p, &ctx.cancel).map_err(|e| reading.qualified(e))?;
         let mut answer = GraphResult {
-            schema: "GraphResult".to_owned(),
-            schema_version: SCHEMA_VERSION.to_owned(),
             relation: relation.name().to_owned(),
             roots: walk.roots,
             n_roots: walk.n_roots,
@@ -194,7 +157,7 @@ impl Engine {
             through: walk.through,
             coverage: walk.coverage,
             picture: None,
-            envelope: reading.envelope(ctx),
+            ..GraphResult::new(reading.envelope(ctx))
         };
         answer.picture = p.picture.map(|how| page::graph::picture(&answer, how));
         json(&answer)

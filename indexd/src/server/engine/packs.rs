@@ -1,9 +1,9 @@
 //! Requests for packs: prepared, answered from the cache or assembled, previewed, read again.
 
-use super::{Engine, Reading, SCHEMA_VERSION, TOOL_VERSION, target};
+use super::{Engine, Reading, TOOL_VERSION, target};
 use crate::config::{Config, Origin};
 use crate::page;
-use crate::server::backend::Context;
+use crate::server::backend::{Answer, Context};
 use crate::server::dispatch::json;
 use crate::server::shelf::Kept;
 use crate::server::{change, convert, log, shown};
@@ -12,19 +12,22 @@ use indexd_model::{FactsView as _, IndexView};
 use indexd_pack::PackError;
 use indexd_pack::request::{Asked, BudgetsRequest, ChangeRequest, Request};
 use indexd_proto::error::{ErrorCode, ErrorObject};
-use indexd_proto::request::{CallOptions, PackGetParams, PackGetResult, PackParams, PreviewResult};
+use indexd_proto::request::{
+    CallOptions, PackGetParams, PackGetResult, PackParams, PackResult, PreviewResult,
+};
 use indexd_proto::shown::{ContextSummary, ShowParams};
-use indexd_proto::workspace::{CacheFacts, Envelope};
+use indexd_proto::workspace::CacheFacts;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 impl Engine {
-    pub(super) fn pack(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
+    pub(super) fn pack(&self, params: PackParams, ctx: &Context) -> Answer {
         let Prepared { call, request, reading, change } = self.prepare(params, ctx)?;
         reading.check_enabled()?;
         let config = &reading.config.pack;
@@ -52,7 +55,7 @@ impl Engine {
         let mut removed = 0;
         if call.write {
             let workspace = folder_name(reading.workspace.root());
-            removed = self.records.write(&workspace, &kept.pack_id, &kept.json)?;
+            removed = self.records.write(&workspace, &kept.pack_id, kept.json.get())?;
         }
         self.shelf.answered(reading.workspace.root(), &kept.summary);
         log::packed(&request.query, &kept, hit);
@@ -62,12 +65,13 @@ impl Engine {
             envelope.warnings.push(format!("the oldest records of packs made room: {removed} deleted"));
         }
         let page = if call.page { Some(reading.page(&kept)?) } else { None };
-        let answer = pack_result(&kept, &envelope, call.rendered, page.as_deref());
+        let rendered = call.rendered.then(|| Cow::from(&kept.rendered));
+        let answer = json(&PackResult { pack: &kept.json, envelope, rendered, page: page.map(Cow::from) });
         self.metrics.answered(reading.started.elapsed());
         answer
     }
 
-    pub(super) fn preview(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
+    pub(super) fn preview(&self, params: PackParams, ctx: &Context) -> Answer {
         let Prepared { request, reading, change, .. } = self.prepare(params, ctx)?;
         let asked = Asked::new(&request, &reading.config.pack).map_err(|e| convert::pack_error(&e))?;
         let pack = self.assemble(&reading, (&asked, change.as_ref()), ctx, indexd_pack::preview)?;
@@ -81,12 +85,7 @@ impl Engine {
         {
             strip_text(item);
         }
-        json(&PreviewResult {
-            schema: "PreviewResult".to_owned(),
-            schema_version: SCHEMA_VERSION.to_owned(),
-            preview,
-            envelope: reading.envelope(ctx),
-        })
+        json(&PreviewResult { preview, ..PreviewResult::new(reading.envelope(ctx)) })
     }
 
     /// Puts the items of packs that the reader has in the place of their ids; unknown ids stay.
@@ -101,8 +100,8 @@ impl Engine {
 
     /// The request as it will be answered, and the state of the index that answers it.
     fn prepare(&self, params: PackParams, ctx: &Context) -> Result<Prepared, ErrorObject> {
-        let mut call = params.call;
-        let mut request = self.request(params.request)?;
+        let PackParams { mut call, mut request } = params;
+        self.check(&request)?;
         self.resolve_seen(&mut request);
         let asked = request.repo_id.take();
         if let Some(name) = asked.as_deref().filter(|_| call.repo.is_none() && call.cwd.is_none()) {
@@ -136,14 +135,10 @@ impl Engine {
         Ok(Prepared { call, request, reading, change })
     }
 
-    pub(super) fn request(&self, members: serde_json::Map<String, Value>) -> Result<Request, ErrorObject> {
-        let request = Request::from_json(Value::Object(members)).map_err(|e| convert::pack_error(&e))?;
-        // What is wrong with a request is said before anything is waited for.
-        Asked::new(&request, &self.config.pack).map_err(|e| convert::pack_error(&e))?;
-        if let Some(name) = &request.tokenizer {
-            self.counter(name)?;
-        }
-        Ok(request)
+    /// Refuses a wrong request before any wait.
+    fn check(&self, request: &Request) -> Result<(), ErrorObject> {
+        Asked::new(request, &self.config.pack).map_err(|e| convert::pack_error(&e))?;
+        request.tokenizer.as_deref().map_or(Ok(()), |name| self.counter(name).map(drop))
     }
 
     pub(super) fn assemble(
@@ -184,7 +179,7 @@ impl Engine {
     }
 
     /// What a pack held and cost: the last one of a workspace, or the one of an id.
-    pub(super) fn context_show(&self, p: &ShowParams) -> Result<String, ErrorObject> {
+    pub(super) fn context_show(&self, p: &ShowParams) -> Answer {
         let root = match target(&p.repo, &p.cwd).folder()? {
             Some((dir, exact)) => Some(self.registry.locate(dir, exact)?),
             None => None,
@@ -213,10 +208,11 @@ impl Engine {
         json(&*summary)
     }
 
-    pub(super) fn pack_get(&self, params: &PackGetParams) -> Result<String, ErrorObject> {
+    pub(super) fn pack_get(&self, params: &PackGetParams, ctx: &Context) -> Answer {
         let workspace = match target(&params.repo, &params.cwd).folder()? {
             Some((dir, exact)) => {
                 let root = self.registry.locate(dir, exact)?;
+                self.check_agents(&root, ctx)?;
                 Some(folder_name(&root))
             }
             None => None,
@@ -240,7 +236,7 @@ impl Reading {
 
     /// A pack of this state of the index as a page to look at.
     pub(super) fn page(&self, kept: &Kept) -> Result<String, ErrorObject> {
-        let pack = serde_json::from_str(&kept.json)
+        let pack = serde_json::from_str(kept.json.get())
             .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the pack has another shape: {e}")))?;
         let file = |path: &str| {
             let file = self.snapshot.file_by_path(path)?;
@@ -303,32 +299,6 @@ fn kept(pack: &indexd_pack::Pack, summary: ContextSummary) -> Result<Kept, Error
     let (rendered, pack_id) = (pack.rendered.clone(), pack.pack_id.clone());
     let selected = shown::selected(pack);
     Ok(Kept { json: json(pack)?, rendered, pack_id, summary: Arc::new(summary), selected })
-}
-
-/// Writes a [`PackResult`] without reading the pack's JSON again, which is most of it.
-///
-/// [`PackResult`]: indexd_proto::request::PackResult
-fn pack_result(
-    kept: &Kept,
-    envelope: &Envelope,
-    rendered: bool,
-    page: Option<&str>,
-) -> Result<String, ErrorObject> {
-    let mut out = String::with_capacity(kept.json.len() + 1_024);
-    out += "{\"pack\":";
-    out += &kept.json;
-    out += ",\"envelope\":";
-    out += &json(envelope)?;
-    if rendered {
-        out += ",\"rendered\":";
-        out += &json(&kept.rendered)?;
-    }
-    if let Some(page) = page {
-        out += ",\"page\":";
-        out += &json(&page)?;
-    }
-    out.push('}');
-    Ok(out)
 }
 
 fn raw(json: String) -> Result<Box<RawValue>, ErrorObject> {

@@ -2,7 +2,7 @@
 
 use super::{Engine, Reading, SCHEMA_VERSION, TOOL_VERSION, target};
 use crate::page;
-use crate::server::backend::{Context, cancelled};
+use crate::server::backend::{Answer, Context, cancelled};
 use crate::server::dispatch::json;
 use crate::server::{convert, documents, log, shown, sources};
 use indexd_model::IndexView as _;
@@ -22,7 +22,7 @@ const MAP_TOKENS: std::ops::RangeInclusive<u32> = 500..=90_000;
 
 impl Engine {
     /// `repo_map.md`, with the same as data.
-    pub(super) fn map(&self, p: MapParams, ctx: &Context) -> Result<String, ErrorObject> {
+    pub(super) fn map(&self, p: MapParams, ctx: &Context) -> Answer {
         if let Some(n) = p.max_tokens.filter(|n| !MAP_TOKENS.contains(n)) {
             let message =
                 format!("maxTokens must be {} to {}, not {n}", MAP_TOKENS.start(), MAP_TOKENS.end());
@@ -71,7 +71,7 @@ impl Engine {
     }
 
     /// `context_pack.md` of a task, with the same as data.
-    pub(super) fn markdown(&self, p: MarkdownParams, ctx: &Context) -> Result<String, ErrorObject> {
+    pub(super) fn markdown(&self, p: MarkdownParams, ctx: &Context) -> Answer {
         if p.query.len() > QUERY_BYTES_MAX {
             let message = format!("the query is longer than {QUERY_BYTES_MAX} bytes");
             return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
@@ -112,7 +112,7 @@ impl Engine {
 
     /// Packs what the client offers; never cached, since open files and tool output are not the index's.
     /// What comes later is waited for before a state of the index is chosen.
-    pub(super) fn context_pack(&self, mut p: SourcesParams, ctx: &Context) -> Result<String, ErrorObject> {
+    pub(super) fn context_pack(&self, mut p: SourcesParams, ctx: &Context) -> Answer {
         let counter = self.counter(p.tokenizer.as_deref().unwrap_or(&self.config.pack.tokenizer))?;
         let template = sources::template(p.template.as_deref())?;
         if p.sources.iter().any(|source| source.handle.is_some()) {

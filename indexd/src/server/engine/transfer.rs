@@ -1,7 +1,7 @@
 //! Exports and imports, streamed piece by piece.
 
-use super::{Engine, LONG_WAIT, Reading, SCHEMA_VERSION, TOOL_VERSION, reporter, target};
-use crate::server::backend::Context;
+use super::{Engine, LONG_WAIT, Reading, TOOL_VERSION, reporter, target};
+use crate::server::backend::{Answer, Context};
 use crate::server::dispatch::json;
 use crate::server::spool::Making;
 use crate::server::{convert, edges, import};
@@ -15,11 +15,12 @@ use indexd_proto::export::{ExportParams, ExportResult};
 use indexd_proto::import::{ImportParams, ImportResult};
 use indexd_proto::limits::CHUNK_BYTES_MAX;
 use indexd_proto::rpc::{self, ChunkParams};
+use indexd_proto::workspace::Envelope;
 use indexd_store::{Overlays, StoreError};
 use std::io::Read;
 
 impl Engine {
-    pub(super) fn export(&self, p: ExportParams, ctx: &Context, form: Form) -> Result<String, ErrorObject> {
+    pub(super) fn export(&self, p: ExportParams, ctx: &Context, form: Form) -> Answer {
         let wait = p.wait.unwrap_or(LONG_WAIT);
         let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
         let mut making = self.exports.begin(ctx)?;
@@ -84,12 +85,12 @@ impl Engine {
         })
     }
 
-    pub(super) fn import(&self, p: ImportParams, ctx: &Context) -> Result<String, ErrorObject> {
+    pub(super) fn import(&self, p: ImportParams, ctx: &Context) -> Answer {
         let asked = import::Asked::of(&p)?;
         let wait = p.wait.unwrap_or(LONG_WAIT);
         let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
         let (overlays, mut result) = match asked {
-            import::Asked::Clear => (Overlays::default(), ImportResult::default()),
+            import::Asked::Clear => (Overlays::default(), ImportResult::new(Envelope::default())),
             import::Asked::File(path) => {
                 import::overlays_of(path, &reading.snapshot, reading.workspace.root())?
             }
@@ -103,8 +104,6 @@ impl Engine {
         let overlays = None;
         let reading =
             Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started, overlays };
-        result.schema = "ImportResult".to_owned();
-        result.schema_version = SCHEMA_VERSION.to_owned();
         result.envelope = reading.envelope(ctx);
         json(&result)
     }

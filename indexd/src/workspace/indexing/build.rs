@@ -12,6 +12,7 @@ use indexd_model::limits::FILE_BYTES_LISTED_MAX;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{Facts, FactsView, FileDoc, RepoPath};
 use indexd_os::Root;
+use indexd_proto::workspace::Phase;
 use indexd_store::{Bulk, FileStat, History, Overlays, Store, StoreError};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -76,12 +77,12 @@ impl Build<'_> {
         files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let built = self.parse(&bulk, &files)?;
         drop(files);
-        (self.progress)(Progress { phase: "seal", done: 0, total: 1 });
+        (self.progress)(Progress { phase: Phase::Seal, done: 0, total: 1 });
         let facts = bulk.seal()?;
         self.link(&bulk, &facts)?;
         drop(facts);
         let history = history();
-        (self.progress)(Progress { phase: "write", done: 0, total: 1 });
+        (self.progress)(Progress { phase: Phase::Write, done: 0, total: 1 });
         bulk.finish(head, history.as_ref(), self.overlays)?;
         Ok(built)
     }
@@ -92,7 +93,7 @@ impl Build<'_> {
         let bytes: u64 = files.iter().map(|f| work(f.1)).sum();
         let built = Mutex::new(Built { stats: Vec::with_capacity(files.len()), unreadable: Vec::new() });
         let done_bytes = AtomicU64::new(0);
-        self.each("parse", files.len(), || {
+        self.each(Phase::Parse, files.len(), || {
             let mut vocabulary = Vocabulary::default();
             // Without it files are extracted again.
             let before = self.before.and_then(|store| store.snapshot().ok());
@@ -122,7 +123,7 @@ impl Build<'_> {
                     Err(_) => mark(None),
                 }
                 let done = done_bytes.fetch_add(work(*size), Ordering::Relaxed) + work(*size);
-                (self.progress)(Progress { phase: "parse", done, total: bytes });
+                (self.progress)(Progress { phase: Phase::Parse, done, total: bytes });
                 Ok(())
             }
         })?;
@@ -135,7 +136,7 @@ impl Build<'_> {
     fn link(&self, bulk: &Bulk, facts: &indexd_model::memory::MemoryFacts) -> Result<(), BuildError> {
         let n_files = facts.n_files() as usize;
         let n_done = AtomicU64::new(0);
-        self.each("link", n_files, || {
+        self.each(Phase::Link, n_files, || {
             |i| {
                 let file = FileDoc(i as u32);
                 let body = bulk.body(file)?;
@@ -147,7 +148,7 @@ impl Build<'_> {
                 bulk.put_links(file, links)?;
                 let done = n_done.fetch_add(1, Ordering::Relaxed) + 1;
                 if done.is_multiple_of(64) {
-                    (self.progress)(Progress { phase: "link", done, total: n_files as u64 });
+                    (self.progress)(Progress { phase: Phase::Link, done, total: n_files as u64 });
                 }
                 Ok(())
             }
@@ -156,7 +157,7 @@ impl Build<'_> {
 
     /// Runs `0..n` through workers that `worker` makes, one on each thread, in order of their index
     /// as far as threads allow. The first error stops all.
-    fn each<W>(&self, phase: &'static str, n: usize, worker: impl Fn() -> W + Sync) -> Result<(), BuildError>
+    fn each<W>(&self, phase: Phase, n: usize, worker: impl Fn() -> W + Sync) -> Result<(), BuildError>
     where
         W: FnMut(usize) -> Result<(), StoreError>,
     {

@@ -24,6 +24,7 @@ use crate::workspace::tree::scan::Enter;
 use crate::workspace::tree::{ChangeSet, Tree};
 use indexd_model::{FactsView, IndexView, Outcome, RepoPath};
 use indexd_os::{ReadError, Root};
+use indexd_proto::workspace::Phase;
 use indexd_store::{History, Opened, Overlays, Store, StoreError};
 use std::collections::BTreeMap;
 use std::fs;
@@ -264,7 +265,7 @@ impl Engine {
         progress: &(dyn Fn(Progress) + Sync),
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), EngineError> {
-        progress(Progress { phase: "scan", done: 0, total: 0 });
+        progress(Progress { phase: Phase::Scan, done: 0, total: 0 });
         let (files, mut walked) = match swept.filter(|_| self.tree.n_files() == 0) {
             Some(changes) => (changes.changed, None),
             None => {

@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::workspace::indexing::engine::folder_bytes;
 use crate::workspace::indexing::recovery;
-use indexd_proto::workspace::Collected;
+use indexd_proto::workspace::{Collected, Reason};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -32,19 +32,19 @@ impl Collect {
 
     /// The reason to remove the index in `home`, or `None` to keep it. `root` is the root of its
     /// repository, where one is registered.
-    pub fn reason(&self, home: &Path, root: Option<&Path>, now: SystemTime) -> Option<&'static str> {
+    pub fn reason(&self, home: &Path, root: Option<&Path>, now: SystemTime) -> Option<Reason> {
         let unasked = recovery::asked_at(home).map_or(Duration::MAX, |at| {
             // After the clock was set back, nothing counts as old.
             now.duration_since(at).unwrap_or(Duration::ZERO)
         });
         let is_gone = root.is_some_and(|root| matches!(root.try_exists(), Ok(false)));
         if root.is_none() && unasked >= self.gone_for {
-            return Some("unregistered");
+            return Some(Reason::Unregistered);
         }
         if is_gone && unasked >= self.gone_for {
-            return Some("gone");
+            return Some(Reason::Gone);
         }
-        self.unused_for.is_some_and(|time| unasked >= time).then_some("unused")
+        self.unused_for.is_some_and(|time| unasked >= time).then_some(Reason::Unused)
     }
 }
 
@@ -54,11 +54,11 @@ pub fn unused_for(config: &Config) -> Option<Duration> {
 }
 
 /// Describes the index in the folder `home`, which is removed or would be.
-pub fn describe(home: &Path, root: Option<&Path>, reason: &str) -> Collected {
+pub fn describe(home: &Path, root: Option<&Path>, reason: Reason) -> Collected {
     Collected {
         root: root.map(|root| root.display().to_string()),
         index: home.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default(),
-        reason: reason.to_owned(),
+        reason,
         bytes: folder_bytes(home),
     }
 }
@@ -77,18 +77,18 @@ mod tests {
         let gone = tmp.path().join("gone");
         let config = Config::default();
         let (itself, hand) = (Collect::by_itself(&config), Collect::by_hand(&config));
-        let check = |collect: Collect, root: Option<&Path>, days: u64, want: Option<&str>| {
+        let check = |collect: Collect, root: Option<&Path>, days: u64, want: Option<Reason>| {
             let now = SystemTime::now() + Duration::from_secs(days * 86_400);
             assert_eq!(collect.reason(&home, root, now), want, "{collect:?} {root:?} {days}");
         };
         check(itself, Some(&root), 59, None);
-        check(itself, Some(&root), 61, Some("unused"));
+        check(itself, Some(&root), 61, Some(Reason::Unused));
         check(itself, Some(&gone), 29, None);
-        check(itself, Some(&gone), 31, Some("gone"));
+        check(itself, Some(&gone), 31, Some(Reason::Gone));
         check(itself, None, 29, None);
-        check(itself, None, 31, Some("unregistered"));
-        check(hand, Some(&gone), 0, Some("gone"));
-        check(hand, None, 0, Some("unregistered"));
+        check(itself, None, 31, Some(Reason::Unregistered));
+        check(hand, Some(&gone), 0, Some(Reason::Gone));
+        check(hand, None, 0, Some(Reason::Unregistered));
         check(hand, Some(&root), 1, None);
         // The clock was set back since it was asked.
         let before = SystemTime::now() - Duration::from_secs(86_400);

@@ -36,6 +36,7 @@ use crate::workspace::tree::ChangeSet;
 use changes::Calm;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use house::{Copied, House};
+use indexd_proto::workspace::{FailureCode, How, Phase};
 use indexd_store::{Overlays, StoreError, Unreadable};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -418,7 +419,7 @@ impl Driver {
         shared.update(|c| {
             c.state =
                 if engine.store().is_some() { WorkspaceState::Rebuilding } else { WorkspaceState::Building };
-            c.progress = Some(Progress { phase: "scan", done: 0, total: 0 });
+            c.progress = Some(Progress { phase: Phase::Scan, done: 0, total: 0 });
         });
         let sender = self.sender.clone();
         let build = move || {
@@ -435,7 +436,11 @@ impl Driver {
         };
         match std::thread::Builder::new().name("build".into()).stack_size(threads::STACK_BYTES).spawn(build) {
             Ok(thread) => self.state = State::Building(thread),
-            Err(_) => self.enter_failed("internal", "no thread could be started", Duration::from_secs(10)),
+            Err(_) => self.enter_failed(
+                FailureCode::Internal,
+                "no thread could be started",
+                Duration::from_secs(10),
+            ),
         }
     }
 
@@ -462,14 +467,16 @@ impl Driver {
             }
             (Err(EngineError::Cancelled), Some(_)) => {}
             (Err(e), Some(_)) => self.failed(e),
-            (_, None) => {
-                self.enter_failed("internal", "a build failed; it is tried again", Duration::from_secs(10))
-            }
+            (_, None) => self.enter_failed(
+                FailureCode::Internal,
+                "a build failed; it is tried again",
+                Duration::from_secs(10),
+            ),
         }
         self.show();
     }
 
-    fn answer_until(&mut self, until: Instant, how: &'static str) {
+    fn answer_until(&mut self, until: Instant, how: How) {
         let generation = self.engine().and_then(|e| e.store()).map_or(0, |s| s.generation());
         let fresh = Freshness { fresh: true, generation, pending: 0, how };
         // The next status request must see the new state.
@@ -514,7 +521,7 @@ impl Driver {
     /// Publishes the state for status requests.
     fn show(&mut self) {
         let n_pending = self.inbox.peek(|n| n.paths.len()) as u64;
-        let watch = self.watching.name();
+        let watch = self.watching.on_wire();
         let is_failed = matches!(self.state, State::Failed { .. });
         let engine = self.engine();
         self.shared.update(|c| {
@@ -562,7 +569,11 @@ impl Driver {
         self.take_engine();
         self.shared.set_store(None);
         recovery::suspect(&self.setup.engine.home);
-        self.enter_failed("internal", "this is a bug; the workspace starts over", Duration::from_secs(1));
+        self.enter_failed(
+            FailureCode::Internal,
+            "this is a bug; the workspace starts over",
+            Duration::from_secs(1),
+        );
     }
 
     /// Discards the index and builds it from the tree, unless that has not helped several times.
@@ -573,7 +584,7 @@ impl Driver {
         }
         // After the wait it is rebuilt once more: the cause may be gone by then.
         self.n_rebuilds = 0;
-        self.enter_failed("corrupt", blame.hint(), Duration::from_secs(60));
+        self.enter_failed(FailureCode::Corrupt, blame.hint(), Duration::from_secs(60));
     }
 
     fn failed(&mut self, e: EngineError) {
@@ -589,7 +600,7 @@ impl Driver {
                 self.start_over();
             }
             Remedy::Retry { code, hint, after } => {
-                tracing::warn!(error = %e, code, "the workspace waits");
+                tracing::warn!(error = %e, %code, "the workspace waits");
                 self.needs_sweep = true;
                 self.enter_failed(code, &hint, after);
             }
@@ -619,17 +630,17 @@ impl Driver {
 
     /// Enters the failed state. The next retry is later, or soon if a request comes, since the cause may be
     /// gone by then. Waiting requests are answered with the failure at once.
-    fn enter_failed(&mut self, code: &'static str, hint: &str, after: Duration) {
+    fn enter_failed(&mut self, code: FailureCode, hint: &str, after: Duration) {
         let hint = hint.to_owned();
         self.importing.clear();
         self.house.give_up();
         let now = self.now();
         // A rebuild that did not help is not repeated for every request.
-        let soonest = if code == "corrupt" { after } else { RETRY_MIN.min(after) };
+        let soonest = if code == FailureCode::Corrupt { after } else { RETRY_MIN.min(after) };
         let retry = Retry { at: now + after, soonest: now + soonest };
         self.state = State::Failed { engine: self.take_engine(), retry };
         self.cookies.give_up();
-        if code == "root-gone" {
+        if code == FailureCode::RootGone {
             // The watches were removed with their folders.
             self.watching = Watching::Not;
         }

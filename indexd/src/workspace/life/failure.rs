@@ -1,6 +1,7 @@
 //! Maps each error of the engine to one remedy. No error ends the daemon.
 
 use crate::workspace::indexing::engine::EngineError;
+use indexd_proto::workspace::FailureCode;
 use indexd_store::StoreError;
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -17,7 +18,7 @@ pub enum Remedy {
     /// Enter the failed state and try again later.
     Retry {
         /// The code in [`crate::workspace::WorkspaceState::Failed`].
-        code: &'static str,
+        code: FailureCode,
         /// Advice to the user.
         hint: String,
         /// Time until the next try.
@@ -69,7 +70,7 @@ pub fn remedy(e: &EngineError) -> Remedy {
         EngineError::Store(StoreError::Corrupt(_)) => Remedy::Rebuild(Blame::Damage),
         EngineError::Store(StoreError::Inconsistent(_)) => Remedy::Rebuild(Blame::Program),
         EngineError::Store(StoreError::Lmdb(_)) => Remedy::StartOver,
-        EngineError::Store(StoreError::Busy(_)) => retry("internal", "the index is in use", 1),
+        EngineError::Store(StoreError::Busy(_)) => retry(FailureCode::Internal, "the index is in use", 1),
         EngineError::Index { source, path, .. } => of_index(source, &path.display().to_string()),
         EngineError::Io { source, path, .. } => of_system(source, &path.display().to_string()),
     }
@@ -94,22 +95,22 @@ fn of_system(e: &io::Error, what: &str) -> Remedy {
     match e.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => full(),
         ErrorKind::NotFound | ErrorKind::NotADirectory => retry(
-            "root-gone",
+            FailureCode::RootGone,
             &format!("{what} is gone; restore it, or forget the workspace with `ctl workspace remove`"),
             5,
         ),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            retry("permission", &format!("give yourself access to {what}"), 10)
+            retry(FailureCode::Permission, &format!("give yourself access to {what}"), 10)
         }
-        _ => retry("internal", &format!("{what}: {e}"), 5),
+        _ => retry(FailureCode::Internal, &format!("{what}: {e}"), 5),
     }
 }
 
 fn full() -> Remedy {
-    retry("disk-full", "make room on the disk that holds the index; it goes on by itself", 5)
+    retry(FailureCode::DiskFull, "make room on the disk that holds the index; it goes on by itself", 5)
 }
 
-fn retry(code: &'static str, hint: &str, after_s: u64) -> Remedy {
+fn retry(code: FailureCode, hint: &str, after_s: u64) -> Remedy {
     Remedy::Retry { code, hint: hint.to_owned(), after: Duration::from_secs(after_s) }
 }
 
@@ -124,7 +125,7 @@ mod tests {
             Remedy::Rebuild(Blame::Program) => "program",
             Remedy::Rebuild(Blame::Place) => "place",
             Remedy::StartOver => "over",
-            Remedy::Retry { code, .. } => code,
+            Remedy::Retry { code, .. } => code.name(),
         };
         assert_eq!(code, want, "{e:?}");
     }

@@ -174,6 +174,7 @@ fn close_idle(bytes_max: u64, all: Vec<Arc<Workspace>>, n_kept: usize, now: Inst
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::workspace::Wait;
     use crate::workspace::indexing::engine::Setup;
     use crate::workspace::indexing::recovery::Verify;
     use crate::workspace::indexing::stages::Parts;
@@ -201,8 +202,7 @@ mod tests {
                 watch: watch::none,
                 pressure: Pressure::none(),
             }));
-            let until = Instant::now() + Duration::from_secs(20);
-            workspace.wait_fresh(until, &|| false, &mut |_| {}).unwrap();
+            workspace.freshness(Wait::default(), &|| false, &mut |_| {}).unwrap();
             workspace
         };
         (0..5).map(ask).collect()
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(open(&all), [false, false, true, true, true], "some stay, whatever they take");
         close(0, 0, later);
         assert_eq!(used(), 0);
-        let freshness = all[0].wait_fresh(Instant::now() + Duration::from_secs(20), &|| false, &mut |_| {});
+        let freshness = all[0].freshness(Wait::default(), &|| false, &mut |_| {});
         assert!(freshness.unwrap().fresh, "it opens again when it is asked");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::watch::{Inbox, Noticed, Watcher};
 use crate::workspace::status::{Freshness, Progress, WorkspaceState};
+use indexd_proto::workspace::{How, Watch};
 use indexd_store::Store;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,7 +50,7 @@ pub struct Condition {
     /// Dirty paths.
     pub n_pending: u64,
     /// `events`, `scan` or `degraded`.
-    pub watch: &'static str,
+    pub watch: Watch,
     /// Folders watched.
     pub n_watched: u64,
     /// Full comparisons after lost events.
@@ -75,7 +76,7 @@ impl Default for Condition {
             generation: 0,
             n_files: 0,
             n_pending: 0,
-            watch: "scan",
+            watch: Watch::Scan,
             n_watched: 0,
             n_rescans: 0,
             n_extracted: 0,
@@ -189,7 +190,7 @@ impl Shared {
             return None;
         }
         rest.asked = Some(rest.inbox.now());
-        Some(Freshness { fresh: true, generation: store.generation(), pending: 0, how: "queue" })
+        Some(Freshness { fresh: true, generation: store.generation(), pending: 0, how: How::Queue })
     }
 
     /// Freshness when nothing proves it.
@@ -199,7 +200,7 @@ impl Shared {
             fresh: false,
             generation: condition.generation,
             pending: condition.n_pending,
-            how: "none",
+            how: How::None,
         }
     }
 
@@ -255,7 +256,7 @@ mod tests {
         let behind = Arc::new(Behind { inbox: Arc::clone(&inbox), queue: Mutex::default() });
         let watcher: Arc<dyn Watcher> = Arc::clone(&behind) as _;
         let shared = Shared::default();
-        let is_fresh = || shared.fresh_at_rest().is_some_and(|f| f.fresh && f.how == "queue");
+        let is_fresh = || shared.fresh_at_rest().is_some_and(|f| f.fresh && f.how == How::Queue);
 
         shared.set_store(Some(store));
         assert!(!is_fresh(), "the loop is awake");

@@ -8,6 +8,7 @@
 use super::clock::Clock;
 use crate::workspace::status::Freshness;
 use crossbeam_channel::Sender;
+use indexd_proto::workspace::FailureCode;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ pub enum Answer {
     /// The workspace failed and has no index.
     Failed {
         /// See [`crate::workspace::WorkspaceState::Failed`].
-        code: &'static str,
+        code: FailureCode,
         /// Advice to the user.
         hint: String,
     },
@@ -123,9 +124,10 @@ impl Cookies {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use indexd_proto::workspace::How;
 
     fn fresh() -> Answer {
-        Answer::Is(Freshness { fresh: true, generation: 1, pending: 0, how: "cookie" })
+        Answer::Is(Freshness { fresh: true, generation: 1, pending: 0, how: How::Cookie })
     }
 
     fn waiter() -> (Waiter, crossbeam_channel::Receiver<Answer>) {

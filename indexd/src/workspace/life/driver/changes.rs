@@ -9,6 +9,7 @@ use crate::workspace::noticing::watch::Noticed;
 use crate::workspace::tree::ChangeSet;
 use crate::workspace::tree::git::GitFolders;
 use crate::workspace::tree::rules;
+use indexd_proto::workspace::How;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -51,7 +52,7 @@ impl Driver {
             while let Ok(event) = self.events.try_recv() {
                 self.take(event);
             }
-            self.answer_until(started, "scan");
+            self.answer_until(started, How::Scan);
         }
         if self.watching.is_degraded() {
             let wait = Duration::from_secs(self.setup.engine.config.watch_sweep_s.max(1));
@@ -121,7 +122,7 @@ impl Driver {
             }
             let noticed = self.inbox.take();
             if self.process(&noticed)? {
-                self.answer_until(until, "queue");
+                self.answer_until(until, How::Queue);
             }
             return Ok(());
         }
@@ -160,7 +161,7 @@ impl Driver {
         let until = noticed.paths.keys().filter_map(|p| self.cookies.returned(p)).max();
         let is_in = self.process(&noticed)?;
         if let (true, Some(until)) = (is_in, until) {
-            self.answer_until(until, "cookie");
+            self.answer_until(until, How::Cookie);
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use crate::workspace::noticing::watch::{WatchError, Watcher};
 use crate::workspace::tree::ChangeSet;
 use crate::workspace::tree::git::GitFolders;
 use crate::workspace::tree::rules;
+use indexd_proto::workspace::Watch;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -40,11 +41,11 @@ impl Watching {
     }
 
     /// The name on the wire.
-    pub fn name(&self) -> &'static str {
+    pub fn on_wire(&self) -> Watch {
         match self {
-            Self::Events(_) => "events",
-            Self::Degraded(Some(_)) => "degraded",
-            Self::Not | Self::Off | Self::Degraded(None) => "scan",
+            Self::Events(_) => Watch::Events,
+            Self::Degraded(Some(_)) => Watch::Degraded,
+            Self::Not | Self::Off | Self::Degraded(None) => Watch::Scan,
         }
     }
 }

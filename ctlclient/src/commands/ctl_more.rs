@@ -1,31 +1,31 @@
 //! The commands of `ctl-more`, and how `ctl` becomes it.
 
-use super::{agent, change_folder, mcp, pick};
-use crate::args::{AgentCommand, Cli, Command};
+use super::{agent, mcp, pack, pick, read};
+use crate::cli::{Cli, Common};
 use crate::failure::Failure;
 use crate::launch;
 use indexd_proto::error::ErrorCode;
 
-/// Whether a command is one of `ctl-more`.
-pub fn is_meant(command: &Command) -> bool {
-    match command {
-        Command::Pack(args) => args.interactive,
-        command => matches!(command, Command::Mcp(_) | Command::Agent(AgentCommand::Install { .. })),
-    }
+/// True if a command is one of `ctl-more`.
+pub fn is_meant(cli: &Cli) -> bool {
+    cli.command.as_ref().is_some_and(|(entry, matches)| match entry.name {
+        "pack" => matches.get_flag("interactive"),
+        "agent" => matches.subcommand_name() == Some("install"),
+        name => name == "mcp",
+    })
 }
 
 /// Runs a command line.
 ///
 /// # Errors
 /// What the command ends with; `POC_E_INVALID_REQUEST` for a command of `ctl`.
-pub fn run(cli: Cli) -> Result<(), Failure> {
-    change_folder(&cli.common)?;
+pub fn run(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
-        Some(Command::Mcp(args)) => mcp::mcp(&cli.common, args),
-        Some(Command::Agent(AgentCommand::Install { client, write, remove })) => {
-            agent::install(&cli.common, *client, *write, *remove)
-        }
-        Some(Command::Pack(args)) if args.interactive => pick::pick(&cli.common, args),
+        Some((entry, matches)) if is_meant(cli) => match entry.name {
+            "pack" => pick::pick(&cli.common, &read::<pack::PackArgs>(matches)),
+            "agent" => agent::install(&cli.common, &read::<agent::AgentArgs>(matches)),
+            _ => mcp::mcp(&cli.common, &read::<mcp::McpArgs>(matches)),
+        },
         _ => Err(Failure::hinted(
             ErrorCode::InvalidRequest,
             "ctl-more has no such command",
@@ -38,7 +38,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
 ///
 /// # Errors
 /// `POC_E_DAEMON_UNAVAILABLE` when it is not installed.
-pub fn become_it() -> Result<(), Failure> {
+pub fn hand_over<A>(_: &Common, _: &A) -> Result<(), Failure> {
     let mut command = std::process::Command::new(launch::installed("ctl-more")?);
     command.args(std::env::args_os().skip(1));
     let failed = |e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start ctl-more: {e}"));

@@ -1,13 +1,12 @@
 //! `ctl` alone: what is known of the repository one stands in, and what to ask next.
 
 use super::Target;
-use crate::args::{Cli, Common};
+use crate::cli::{self, Common};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::{Session, Start};
 use crate::style::{Style, bytes, count, number, safe_line};
-use clap::CommandFactory;
 use indexd_proto::Method;
 use indexd_proto::paths::repository_around;
 use indexd_proto::printed::Here;
@@ -28,7 +27,7 @@ const NEXT: [(&str, &str); 5] = [
 ///
 /// # Errors
 /// Those of writing; status 2 outside of repositories.
-pub fn here(common: &Common) -> Result<(), Failure> {
+pub fn overview(common: &Common) -> Result<(), Failure> {
     let target = Target::of(common)?;
     let folder = PathBuf::from(target.repo.or(target.cwd).unwrap_or_default());
     let known = workspaces(common);
@@ -37,7 +36,7 @@ pub fn here(common: &Common) -> Result<(), Failure> {
     let root =
         indexed.map(|w| PathBuf::from(&w.root)).or_else(|| repository_around(&folder).map(Path::to_owned));
     let Some(root) = root else {
-        let help = Cli::command().render_help();
+        let help = cli::command().render_help();
         let _ = std::io::stderr().write_all(help.to_string().as_bytes());
         return Err(Failure::Status(2));
     };
@@ -72,7 +71,7 @@ fn said(workspace: Option<&WorkspaceStatus>, style: Style) -> String {
     };
     let mut facts = vec![match &w.progress {
         Some(p) if p.total > 0 => format!("indexing: {} {} of {}", p.phase, number(p.done), number(p.total)),
-        _ => w.state.clone(),
+        _ => w.state.to_string(),
     }];
     facts.push(count(w.n_files, "file", "files"));
     if w.n_pending > 0 {

@@ -1,7 +1,7 @@
 //! Changes to the configuration files of other programs: shown first, made when asked for, and never
 //! at the cost of what else stands in them.
 
-use crate::args::Common;
+use crate::cli::Common;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::replacement::Replacement;

@@ -1,0 +1,263 @@
+//! `ctl callers` and its kin: definitions along edges.
+
+use super::lookup::{name_of, place, title};
+use super::{asked, note, print, put};
+use crate::cli::{Common, WaitArgs, word};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::session::{self, Session};
+use crate::style::{Style, safe_line};
+use indexd_proto::Method;
+use indexd_proto::graph::{GraphEdge, GraphParams, GraphResult, Picture};
+use indexd_proto::search::Symbol;
+use std::path::PathBuf;
+
+/// Lines of evidence shown of one edge.
+const LINES_SHOWN: usize = 5;
+
+/// Options of the questions about edges.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ctl callers Client.get --all        # and each place of the name without an edge
+  ctl callees Client.get --depth 2
+  ctl refs RetryOptions --json
+  ctl implementations Store.get
+  ctl impact net/retry.go:42 --depth 2")]
+pub struct GraphArgs {
+    /// A name, Class.method, a symbol id, a path, or path:line
+    symbol: String,
+    /// Steps to follow, at most 4 [default: 1; impact: 3]
+    #[arg(short, long, value_name = "N")]
+    depth: Option<u32>,
+    /// Edges at most
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 200)]
+    limit: u32,
+    /// Name everything: each definition, each place without an edge, 2000 edges
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+    /// Leave out edges below this, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 50)]
+    min_confidence: u8,
+    /// Requirements of the index.
+    #[command(flatten)]
+    wait: WaitArgs,
+}
+
+/// Options of `graph`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Without --as it prints one line for each edge.
+
+Examples:
+  ctl graph Client.get --as svg --out get.svg
+  ctl graph Client.get --as dot --depth 2 | dot -Tpng > get.png
+  ctl graph net/retry.go:42 --as mermaid")]
+pub struct AroundArgs {
+    /// A name, Class.method, a symbol id, a path, or path:line
+    symbol: String,
+    /// A picture: svg, dot (for Graphviz) or mermaid (for Markdown)
+    #[arg(long = "as", value_name = "FORM", value_parser = word::<Picture>, conflicts_with = "json")]
+    form: Option<Picture>,
+    /// Write the picture to FILE instead of standard output
+    #[arg(long, value_name = "FILE", requires = "form")]
+    out: Option<PathBuf>,
+    /// Steps to follow, at most 4
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    depth: u32,
+    /// Edges at most
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 60)]
+    limit: u32,
+    /// Leave out edges below this, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 50)]
+    min_confidence: u8,
+    /// Requirements of the index.
+    #[command(flatten)]
+    wait: WaitArgs,
+}
+
+macro_rules! relations {
+    ($($(#[$doc:meta])* $name:ident = $method:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(common: &Common, args: &GraphArgs) -> Result<(), Failure> {
+            edges(common, args, Method::$method)
+        }
+    )*};
+}
+
+relations! {
+    /// Prints callers.
+    callers = Callers;
+    /// Prints callees.
+    callees = Callees;
+    /// Prints uses.
+    refs = Refs;
+    /// Prints what implements and what is implemented.
+    implementations = Implementations;
+    /// Prints what depends on it.
+    impact = Impact;
+}
+
+/// Prints edges with their evidence, and what the graph may be missing.
+fn edges(common: &Common, args: &GraphArgs, method: Method) -> Result<(), Failure> {
+    let params = asked!(GraphParams, common, &args.wait, {
+        symbol: args.symbol.clone(),
+        depth: args.depth,
+        dispatch: method == Method::Callers,
+        all: args.all,
+        limit: (!args.all).then_some(args.limit),
+        min_confidence: Some(args.min_confidence),
+    });
+    let answer: GraphResult = print(common, method, &params, graph_text)?;
+    note(common, &answer.envelope, &[]);
+    Ok(())
+}
+
+/// Prints all that is around a definition, as a picture or one line for each edge.
+pub fn around(common: &Common, args: &AroundArgs) -> Result<(), Failure> {
+    let params = asked!(GraphParams, common, &args.wait, {
+        symbol: args.symbol.clone(),
+        depth: Some(args.depth),
+        picture: args.form,
+        limit: Some(args.limit),
+        min_confidence: Some(args.min_confidence),
+    });
+    let line = Session::open(common)?.call(Method::Around, &params, &mut Progress::new(common.quiet))?;
+    let answer: GraphResult = session::result(&line)?;
+    match &answer.picture {
+        Some(picture) => put(args.out.as_deref(), picture)?,
+        None => {
+            let mut out = Output::new();
+            match common.json {
+                true => out.json_line(session::raw(&line)?)?,
+                false => out.styled(&around_text(&answer, Style::of_stdout(common.color)))?,
+            }
+            out.finish()?;
+        }
+    }
+    if answer.bounded && answer.picture.is_some() && !common.quiet {
+        eprintln!("ctl: more edges than the limit; raise it with --limit");
+    }
+    note(common, &answer.envelope, &[]);
+    Ok(())
+}
+
+/// One line for each edge, in its direction.
+fn around_text(answer: &GraphResult, style: Style) -> String {
+    let mut out = String::new();
+    for root in &answer.roots {
+        out += &format!("around {}  {}\n", title(root, style), place(root, style));
+    }
+    for edge in &answer.edges {
+        let line = edge.evidence.first().map_or(0, |e| e.line);
+        let at = style.path(&format!("{}:{line}", safe_line(&edge.source.file_rel_path)));
+        let [source, target] = [&edge.source, &edge.target].map(|s| style.bold(&safe_line(name_of(s))));
+        let test = if edge.source.test { style.dim(" test") } else { String::new() };
+        let indent = "  ".repeat(edge.depth as usize);
+        out += &format!("{indent}{source} {} {target}  {at}{test}\n", style.dim(&edge.kind));
+    }
+    if answer.edges.is_empty() {
+        out += "  no edges\n";
+    }
+    if answer.bounded {
+        let of = format!("  {} of {} shown; raise it with --limit\n", answer.edges.len(), answer.n_edges);
+        out += &style.warn(&of);
+    }
+    out + &format!("{}\n", style.dim(&safe_line(&answer.coverage.statement)))
+}
+
+/// The edges of an answer, a line of code each with its place first, and what the graph may be missing.
+pub(super) fn graph_text(answer: &GraphResult, style: Style) -> String {
+    let mut out = String::new();
+    for root in &answer.roots {
+        out += &format!("{} of {}  {}\n", answer.relation, title(root, style), place(root, style));
+    }
+    let n_left = answer.n_roots.saturating_sub(answer.roots.len() as u64);
+    if n_left > 0 {
+        out += &style.dim(&format!("and of {n_left} more definitions of the name, which --all names\n"));
+    }
+    for edge in &answer.edges {
+        // What is written lies ahead of who writes it, and so does a base; all else is asked for from its target.
+        let is_root = |s: &Symbol| answer.roots.iter().any(|r| is_same(r, s));
+        let is_ahead = match answer.relation.as_str() {
+            "callees" => true,
+            "implementations" => is_root(&edge.source),
+            _ => edge.kind == "dataflow",
+        };
+        let base = if is_ahead { &edge.source } else { &edge.target };
+        // Of a file or a class it is one of many.
+        let shows_base = answer.roots.len() > 1 || edge.depth > 1 || !is_root(base);
+        out += &edge_text(edge, (is_ahead, shows_base), &answer.relation, style);
+    }
+    if answer.edges.is_empty() {
+        out += &format!("  no {}\n", answer.relation);
+    }
+    for through in &answer.through {
+        let owner = &through.owner;
+        out += &format!(
+            "may be called through {} {}  {} ({} there)\n",
+            owner.kind,
+            style.bold(&safe_line(name_of(owner))),
+            place(&through.method, style),
+            crate::style::count(u64::from(through.n_callers), "caller", "callers"),
+        );
+    }
+    if answer.bounded {
+        let shown = answer.edges.len();
+        let of = format!("{shown} of {} shown; raise it with --limit, or --all\n", answer.n_edges);
+        out += &style.warn(&of);
+    }
+    out += &format!("{}\n", style.dim(&safe_line(&answer.coverage.statement)));
+    for u in &answer.coverage.unresolved_examples {
+        let within =
+            if u.within.is_empty() { String::new() } else { format!(" in {}", safe_line(&u.within)) };
+        let at = style.path(&format!("{}:{}:", safe_line(&u.file_rel_path), u.line));
+        out += &format!("{at} {}{}\n", safe_line(&u.text), style.dim(&format!("  [{}{within}]", u.reason)));
+    }
+    let named = answer.coverage.unresolved_examples.len() as u64;
+    if named < answer.coverage.unresolved_same_name {
+        let left = answer.coverage.unresolved_same_name - named;
+        out += &style.dim(&format!("and {left} more without an edge, which --all names\n"));
+    }
+    out
+}
+
+fn is_same(a: &Symbol, b: &Symbol) -> bool {
+    a.lines == b.lines && a.name == b.name && a.file_rel_path == b.file_rel_path
+}
+
+/// A line for each place of an edge.
+fn edge_text(edge: &GraphEdge, (is_ahead, shows_base): (bool, bool), relation: &str, style: Style) -> String {
+    let (other, base) = if is_ahead { (&edge.target, &edge.source) } else { (&edge.source, &edge.target) };
+    let kind = match edge.kind.as_str() {
+        "usage" if relation == "callers" => "passed as a value",
+        "dispatch" => "call through what it implements or overrides",
+        kind => kind,
+    };
+    let mut facts = vec![format!("{} {}", other.kind, safe_line(name_of(other))), kind.to_owned()];
+    if edge.confidence < 1.0 {
+        facts.push(format!("{:.0}%", edge.confidence * 100.0));
+    }
+    if edge.depth > 1 {
+        facts.push(format!("step {}", edge.depth));
+    }
+    // With one root and one step there is nothing else that it could belong to.
+    if shows_base {
+        facts.push(format!("{} {}", if is_ahead { "from" } else { "of" }, safe_line(name_of(base))));
+    }
+    if other.test {
+        facts.push("test".to_owned());
+    }
+    let mut places: Vec<(u32, &str)> = edge.evidence.iter().map(|e| (e.line, e.text.as_str())).collect();
+    places.dedup();
+    let n_places = places.len();
+    let mut out = String::new();
+    for (i, (line, text)) in places.into_iter().take(LINES_SHOWN).enumerate() {
+        let is_last = i + 1 == n_places.min(LINES_SHOWN);
+        let is_cut = n_places > LINES_SHOWN || edge.n_evidence as usize > edge.evidence.len();
+        let more = if is_last && is_cut { ", and more places" } else { "" };
+        let at = style.path(&format!("{}:{line}:", safe_line(&edge.source.file_rel_path)));
+        let facts = if i == 0 { facts.join(", ") } else { safe_line(name_of(other)) };
+        out += &format!("{at} {}{}\n", safe_line(text), style.dim(&format!("  [{facts}{more}]")));
+    }
+    out
+}
