@@ -33,8 +33,24 @@ struct Top {
     /// Print the versions of ctl and of the running daemon
     #[arg(short = 'V', long)]
     version: bool,
-    #[command(flatten)]
-    common: Common,
+}
+
+impl Common {
+    /// These options, with those that stand before the name of the command where they are not given here.
+    fn or(self, before: Self) -> Self {
+        let color = if self.color == ColorWhen::Auto { before.color } else { self.color };
+        Self {
+            repo: self.repo.or(before.repo),
+            directory: self.directory.or(before.directory),
+            json: self.json || before.json,
+            color,
+            quiet: self.quiet || before.quiet,
+            verbose: self.verbose || before.verbose,
+            timeout: self.timeout.or(before.timeout),
+            correlation_id: self.correlation_id.or(before.correlation_id),
+            no_daemon: self.no_daemon || before.no_daemon,
+        }
+    }
 }
 
 /// Options of every command.
@@ -108,14 +124,21 @@ pub fn command() -> clap::Command {
     list += "\nOptions:\n{options}{after-help}";
     let top = clap::Command::new("ctl").disable_version_flag(true).disable_help_flag(true);
     let entries = GROUPS.iter().flat_map(|(_, entries)| *entries);
-    let help = |long: &'static str| Arg::new(long).long(long).global(true).help_heading("Common options");
-    Top::augment_args(top)
-        .arg(help("help").short('h').action(ArgAction::HelpShort).help("Print help"))
-        .arg(help("help-all").action(ArgAction::HelpLong).help("Print help with every option"))
+    // Not passed down: a copy for each command would take longer than all else that a warm request does.
+    with_common(Top::augment_args(top))
+        .mut_args(|arg| arg.global(false))
         .about("Context packs from a local code index")
         .max_term_width(80)
         .help_template(list)
         .subcommands(entries.map(Entry::command))
+}
+
+/// A command with the options of every command, which its own commands have, too.
+pub fn with_common(command: clap::Command) -> clap::Command {
+    let help = |long: &'static str| Arg::new(long).long(long).global(true).help_heading("Common options");
+    Common::augment_args(command)
+        .arg(help("help").short('h').action(ArgAction::HelpShort).help("Print help"))
+        .arg(help("help-all").action(ArgAction::HelpLong).help("Print help with every option"))
 }
 
 /// Reads the command line of this process; help and mistakes end it.
@@ -129,13 +152,13 @@ pub fn of_matches(mut matches: ArgMatches) -> Result<Cli, clap::Error> {
         let mut entries = GROUPS.iter().flat_map(|(_, entries)| *entries);
         Some((entries.find(|e| e.name == name)?, matches))
     });
-    // Options of every command may stand before and behind its name.
-    let top = Top::from_arg_matches(&matches)?;
+    let version = Top::from_arg_matches(&matches)?.version;
+    let before = Common::from_arg_matches(&matches)?;
     let common = match &command {
-        Some((_, matches)) => Common::from_arg_matches(matches)?,
-        None => top.common,
+        Some((_, matches)) => Common::from_arg_matches(matches)?.or(before),
+        None => before,
     };
-    Ok(Cli { command, version: top.version, common })
+    Ok(Cli { command, version, common })
 }
 
 /// A word of a closed set, as the wire writes it.
@@ -163,6 +186,17 @@ mod tests {
     #[test]
     fn the_definitions_are_consistent() {
         command().debug_assert();
+    }
+
+    #[test]
+    fn options_of_every_command_stand_before_and_behind_its_name() {
+        for line in ["ctl --json -C d pack x", "ctl -C d pack x --json", "ctl pack --json x -C d"] {
+            let cli = of_matches(command().try_get_matches_from(line.split(' ')).unwrap()).unwrap();
+            assert!(cli.common.json && cli.common.directory.is_some_and(|d| d.ends_with("d")), "{line}");
+        }
+        let line = "ctl --color never export scip --repo r";
+        let cli = of_matches(command().try_get_matches_from(line.split(' ')).unwrap()).unwrap();
+        assert!(cli.common.color == ColorWhen::Never && cli.common.repo.is_some());
     }
 
     #[test]

@@ -106,6 +106,7 @@ fn edges(common: &Common, args: &GraphArgs, method: Method) -> Result<(), Failur
         all: args.all,
         limit: (!args.all).then_some(args.limit),
         min_confidence: Some(args.min_confidence),
+        ..GraphParams::default()
     });
     let answer: GraphResult = print(common, method, &params, graph_text)?;
     note(common, &answer.envelope, &[]);
@@ -120,6 +121,7 @@ pub fn around(common: &Common, args: &AroundArgs) -> Result<(), Failure> {
         picture: args.form,
         limit: Some(args.limit),
         min_confidence: Some(args.min_confidence),
+        ..GraphParams::default()
     });
     let line = Session::open(common)?.call(Method::Around, &params, &mut Progress::new(common.quiet))?;
     let answer: GraphResult = session::result(&line)?;

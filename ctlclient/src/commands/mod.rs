@@ -28,7 +28,7 @@ mod service;
 mod text_search;
 pub mod workspace;
 
-use crate::cli::{Cli, Common, WaitArgs};
+use crate::cli::{Cli, Common, WaitArgs, with_common};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -76,7 +76,7 @@ macro_rules! commands {
         pub const GROUPS: &[(&str, &[Entry])] = &[$(($group, &[$(Entry {
             name: stringify!($name),
             about: $about,
-            define: |command| <$args>::augment_args(command).about($about),
+            define: |command| with_common(<$args>::augment_args(command)).about($about),
             run: |common, matches| $run(common, &read::<$args>(matches)),
         }),*])),*];
     };
@@ -183,7 +183,6 @@ macro_rules! asked {
             overlays: $crate::commands::overlays($wait)?,
             progress: $crate::progress::Progress::new($common.quiet).is_wanted(),
             $($members)*
-            ..$params::default()
         }
     }};
 }

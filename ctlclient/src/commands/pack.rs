@@ -312,6 +312,7 @@ pub(super) fn params(common: &Common, args: &PackArgs, query: String) -> Result<
     let call = asked!(CallOptions, common, &args.wait, {
         no_cache: args.no_cache,
         default_budgets: Some(default_budgets()),
+        ..CallOptions::default()
     });
     Ok(PackParams { call, request })
 }
