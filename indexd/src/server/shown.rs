@@ -8,7 +8,6 @@ use indexd_rim::sources::{ContextChunk, Settings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-
 /// The figures of a pack. Items of files with unsaved text come from open files, those that the search found
 /// from it, the others are references. A record has no settings besides its budgets.
 pub fn of_pack(pack: &indexd_pack::Pack, config: Option<&Config>, unsaved: &[String]) -> ContextSummary {

@@ -1,9 +1,9 @@
 //! Content that a caller offers to be packed, and the budget of a context window.
 
-use crate::pack::{LineRange, Word};
-use crate::params::kinds;
-use crate::request::ContextBudgetRequest;
 use crate::JsonSchema;
+use crate::kinds;
+use crate::pack::{LineRange, Word};
+use crate::request::ContextBudgetRequest;
 use serde::{Deserialize, Serialize};
 
 kinds! {
