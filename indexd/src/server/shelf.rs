@@ -122,7 +122,7 @@ mod tests {
         assert!(!has("k199") && has("big"));
         put(&shelf, "too big", BYTES_MAX + 1);
         assert!(!has("too big") && shelf.note("too big").is_some());
-        (0..300).for_each(|i| put(&shelf, &format!("n{i}"), 1));
+        (0..300).for_each(|i| put(&shelf, &format!("n{i}"), 2));
         assert!(shelf.note("k0").is_none() && shelf.note("n299").is_some());
     }
 

@@ -110,15 +110,7 @@ impl Workspace {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Freshness, WorkspaceError> {
         let is_stale = wait.mode == WaitMode::Stale || wait.fresh_for.is_zero();
-        if is_stale || wait.built_for.is_zero() {
-            self.sender()?;
-            match self.now() {
-                Ok(freshness) if is_stale => return Ok(freshness),
-                Err(WorkspaceError::Building) if !wait.built_for.is_zero() => {}
-                now => drop(now?),
-            }
-        }
-        if let Some(freshness) = self.shared.fresh_at_rest() {
+        if let Some(freshness) = self.at_once(wait, is_stale)? {
             return Ok(freshness);
         }
         let built_by = Instant::now() + wait.built_for;
@@ -159,6 +151,20 @@ impl Workspace {
             }
             self.reap();
         }
+    }
+
+    /// The answer of [`freshness`](Self::freshness) when it takes no wait: any state will do, or nothing has
+    /// changed since the last answer.
+    fn at_once(&self, wait: Wait, is_stale: bool) -> Result<Option<Freshness>, WorkspaceError> {
+        if is_stale || wait.built_for.is_zero() {
+            self.sender()?;
+            match self.now() {
+                Ok(freshness) if is_stale => return Ok(Some(freshness)),
+                Err(WorkspaceError::Building) if !wait.built_for.is_zero() => {}
+                now => drop(now?),
+            }
+        }
+        Ok(self.shared.fresh_at_rest())
     }
 
     /// Replaces the imported overlays and waits until they are applied. An empty set removes the import. An
