@@ -22,7 +22,7 @@ use indexd_pack::request::SeedProvider;
 use indexd_pack::retrieve::search;
 use indexd_pack::unit::Units;
 use indexd_proto::sources::SourceType;
-use indexd_rim::sources::{ContextChunk, Ledger, Settings, chunk, deduplicate, rank, select, text};
+use indexd_rim::sources::{ContextChunk, Costs, Ledger, Settings, chunk, deduplicate, rank, select, text};
 use indexd_store::Snapshot;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -322,7 +322,9 @@ fn packer_select(bencher: Bencher, n: usize) {
     let ranked = || rank(chunks(n), &settings);
     bencher.with_inputs(ranked).bench_local_values(|c| {
         let mut ledger = Ledger::new(60_000, Default::default());
-        select(c, &settings, &mut ledger, &|c| u64::from(c.token_count) + 24).0.len()
+        let bound = |c: &ContextChunk| u64::from(c.token_count) + 24;
+        let exact = |chunks: &[&ContextChunk]| chunks.iter().map(|c| bound(c)).sum();
+        select(c, &settings, &mut ledger, &Costs { bound: &bound, exact: &exact }).0.len()
     });
 }
 
@@ -330,6 +332,7 @@ fn packer_select(bencher: Bencher, n: usize) {
 #[divan::bench(args = CHUNKS)]
 fn packer_format(bencher: Bencher, n: usize) {
     let chosen = chunks(n);
+    let chosen: Vec<&ContextChunk> = chosen.iter().collect();
     bencher.bench_local(|| text::format(&chosen, None));
 }
 

@@ -15,6 +15,8 @@ params! {
         no_cache: bool,
         /// Tokens that the document may have, 500 to 90,000, counted exactly; without it 500 lines.
         max_tokens: Option<u32>,
+        /// Everything, however long.
+        whole: bool,
         /// Whether the map stands beside itself as a page to look at, one HTML document, as `page`.
         page: bool,
     }
@@ -49,7 +51,7 @@ pub struct MapResult {
     pub schema: String,
     /// Version of this shape.
     pub schema_version: String,
-    /// `repo_map.md`, at most 500 lines.
+    /// `repo_map.md`, at most 500 lines unless another length was asked for.
     pub markdown: String,
     /// The same as data, complete.
     pub map: RepoMap,

@@ -15,6 +15,9 @@ params! {
         mode: Option<PackingMode>,
         /// What is offered. A search result or reference without content is read from the index.
         sources: Vec<OfferedSource>,
+        /// The task in words: chunks that hold its words come first. A source's own relevance counts half beside
+        /// it. At most 256 KiB.
+        query: Option<String>,
         /// The gross budget. Default 100,000 tokens less 8,000 and 2,000.
         budget: Option<crate::request::ContextBudgetRequest>,
         /// Weights, priorities and limits; absent members mean the default.
@@ -71,7 +74,7 @@ pub struct SourcesResult {
     pub schema: String,
     /// Version of this shape.
     pub schema_version: String,
-    /// The result: `content`, `tokenCount`, `chunks`, `excluded`, `partial` and `warnings`; in mode
+    /// The result: `content`, `tokenCount`, `chunks`, `excluded` (without texts), `partial` and `warnings`; in mode
     /// `stats` the figures.
     pub packed: Map<String, Value>,
     /// How the answer came about.

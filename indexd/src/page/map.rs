@@ -77,7 +77,7 @@ fn languages(modules: &[Module]) -> Markup {
 fn entrypoints(all: &[Entrypoint]) -> Markup {
     let rows = html! {
         @for e in all.iter().take(ROWS_MAX) {
-            tr { td { (e.kind.name()) } td { code { (plain(&e.name)) } } td.place { (plain(&e.path)) ":" (e.line) } td { (plain(&e.how)) } }
+            tr { td { (e.kind.name()) } td { code { (plain(&e.name)) } } td.place { (plain(&e.path)) ":" (e.line) } td { (plain(&e.how)) @if !e.summary.is_empty() { ": " (plain(&e.summary)) } } }
         }
     };
     table("entry points", &["kind", "name", "place", "how"], &rows)
@@ -169,6 +169,7 @@ mod tests {
             entrypoints: vec![Entrypoint {
                 name: hostile.clone(),
                 how: hostile.clone(),
+                summary: hostile.clone(),
                 ..Entrypoint::default()
             }],
             modules: vec![Module {

@@ -19,7 +19,7 @@ pub struct RepoMap {
     pub files: u32,
     /// Folders down to three levels, in path order.
     pub tree: Vec<Folder>,
-    /// Where execution or use begins.
+    /// Where execution or use begins, by kind, those that reach the most code first.
     pub entrypoints: Vec<Entrypoint>,
     /// Packages and other folders of code, by path.
     pub modules: Vec<Module>,
@@ -53,6 +53,12 @@ pub struct Entrypoint {
     pub line: u32,
     /// How it is started, or how it is known.
     pub how: String,
+    /// Lines of its folder and of all folders that it imports, directly or through others.
+    #[serde(default)]
+    pub lines: u32,
+    /// What it is, in the first sentence that its code says of it; empty if it says nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
 }
 
 /// A folder of code.
@@ -68,6 +74,9 @@ pub struct Module {
     pub files: u32,
     /// Their lines.
     pub lines: u32,
+    /// Files of other folders that import it.
+    #[serde(default)]
+    pub dependants: u32,
     /// The first sentence of its own documentation.
     pub summary: String,
     /// Its most used exported names.

@@ -55,6 +55,13 @@ pub struct OfferedSource {
     pub timeout_ms: Option<u64>,
 }
 
+impl OfferedSource {
+    /// How well it fits the task, 0 to 1, if it says.
+    pub fn relevance(&self) -> Option<f64> {
+        self.relevance_score.filter(|r| !r.is_nan()).map(|r| r.clamp(0.0, 1.0))
+    }
+}
+
 /// A gross budget in tokens. The available tokens are the total minus the reserves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]

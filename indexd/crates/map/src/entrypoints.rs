@@ -1,14 +1,16 @@
 //! Points where execution or use begins.
 
 use crate::manifests;
+use crate::modules::{doc_of, first_sentence};
+use crate::reach::Reach;
 use crate::scan;
 use crate::sources::Source;
 pub use indexd_api::map::{Entrypoint, EntrypointKind as Kind};
 use indexd_model::path::{dir_of, file_name_of, stem_of};
 use indexd_model::{DefKind, Facts, FileRoles, IndexView, Language};
 
-/// Finds the entry points, by kind, then by path.
-pub fn find(view: &dyn IndexView, files: &[Source]) -> Vec<Entrypoint> {
+/// Finds the entry points, by kind, then by the lines of code that they reach, then by path.
+pub fn find(view: &dyn IndexView, files: &[Source], reach: &Reach) -> Vec<Entrypoint> {
     let mut out = Vec::new();
     manifests::find(view, files, &mut out);
     for source in files.iter().filter(|s| s.is_own_code() && !s.roles.has(FileRoles::TEST)) {
@@ -24,7 +26,57 @@ pub fn find(view: &dyn IndexView, files: &[Source]) -> Vec<Entrypoint> {
         (a.kind, &a.path, a.line, &a.name, &a.how).cmp(&(b.kind, &b.path, b.line, &b.name, &b.how))
     });
     out.dedup_by(|a, b| (a.kind, &a.path, &a.name) == (b.kind, &b.path, &b.name));
+    for e in &mut out {
+        e.lines = reach.lines(dir_of(&e.path));
+        e.summary = summary(view, e, files, reach);
+    }
+    out.sort_by_key(|e| (e.kind, std::cmp::Reverse(e.lines)));
     out
+}
+
+/// What an entry point is, in one sentence: the documentation of its file; else what the command says of
+/// itself there; else the documentation of its folder; else the same of folders below that it imports.
+fn summary(view: &dyn IndexView, e: &Entrypoint, files: &[Source], reach: &Reach) -> String {
+    let Some(own) = files.iter().find(|s| *s.path == *e.path) else { return String::new() };
+    let doc = |s: &Source| doc_of(s.language, &s.text(view));
+    let command = |s: &Source| described(&s.text(view));
+    if let Some(said) = doc(own).or_else(|| command(own)) {
+        return said;
+    }
+    let dir = dir_of(&e.path);
+    // The root of a repository holds much that is not the command.
+    if e.kind == Kind::Library || dir.is_empty() {
+        return String::new();
+    }
+    for dir in std::iter::once(dir).chain(reach.below(dir)).take(FOLDERS_READ) {
+        let is_near =
+            |s: &&Source| s.is_product_code() && s.language == own.language && dir_of(&s.path) == dir;
+        let near = || files.iter().filter(is_near);
+        let is_own = dir == dir_of(&e.path);
+        let docs = near().find_map(doc);
+        let commands = || near().find_map(command);
+        // A package below says what it does for the command; the command says what it is.
+        let said = if is_own { docs.or_else(commands) } else { commands().or(docs) };
+        if let Some(said) = said {
+            return said;
+        }
+    }
+    String::new()
+}
+
+/// Folders that are read for what a command says of itself.
+const FOLDERS_READ: usize = 4;
+
+/// The first sentence of the description that a command gives its users: `Long` or `Short` of Go's libraries
+/// for commands, `description` of Python's `argparse`.
+fn described(text: &str) -> Option<String> {
+    let value = |key: &str| {
+        let at = text.find(key)? + key.len();
+        let first = *scan::parts(text, at + text[at..].len() - text[at..].trim_start().len()).first()?;
+        let said = first_sentence(scan::literal_lines(first)?);
+        (said.len() > 10).then_some(said)
+    };
+    ["Long:", "Short:", "description="].into_iter().find_map(value)
 }
 
 fn kind_of(source: &Source, otherwise: Kind) -> Kind {
@@ -76,7 +128,14 @@ fn go(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
     } else {
         (Kind::Program, folder_name(view, &source.path), format!("go run {at}"))
     };
-    out.push(Entrypoint { kind: kind_of(source, kind), name, path: source.path.to_string(), line, how });
+    out.push(Entrypoint {
+        kind: kind_of(source, kind),
+        name,
+        path: source.path.to_string(),
+        line,
+        how,
+        ..Entrypoint::default()
+    });
 }
 
 /// Adds the package at the root of each module, unless it is a program.
@@ -99,6 +158,7 @@ fn go_libraries(view: &dyn IndexView, files: &[Source], out: &mut Vec<Entrypoint
             path: source.path.to_string(),
             line: 1,
             how: format!("import \"{module}\""),
+            ..Entrypoint::default()
         });
     }
 }
@@ -108,7 +168,8 @@ fn python(view: &dyn IndexView, source: &Source, files: &[Source], out: &mut Vec
     let (dir, stem) = (dir_of(path), stem_of(path));
     let is_package = |dir: &str| view.file_by_path(&indexd_model::path::join(dir, "__init__.py")).is_some();
     let mut add = |kind: Kind, name: String, line: u32, how: String| {
-        out.push(Entrypoint { kind: kind_of(source, kind), name, path: path.to_owned(), line, how });
+        let kind = kind_of(source, kind);
+        out.push(Entrypoint { kind, name, path: path.to_owned(), line, how, ..Entrypoint::default() });
     };
     if stem == "__main__" {
         let module = module_of(dir, &is_package);
@@ -190,6 +251,7 @@ fn ecma(source: &Source, out: &mut Vec<Entrypoint>) {
             path: path.to_owned(),
             line: 1,
             how,
+            ..Entrypoint::default()
         });
     }
 }
@@ -226,6 +288,7 @@ fn main_function(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint
         path: source.path.to_string(),
         line,
         how: format!("function {wanted}"),
+        ..Entrypoint::default()
     });
 }
 
@@ -242,6 +305,23 @@ mod tests {
             ("# if __name__ == '__main__':\n", None),
         ] {
             assert_eq!(main_guard(text), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_command_says_what_it_is() {
+        for (text, expect) in [
+            (
+                "cmd := &cobra.Command{\n\tUse: \"kubelet\",\n\tLong: `The kubelet is the node agent. It has\nmore.`,\n}",
+                "The kubelet is the node agent",
+            ),
+            ("&cobra.Command{Short: \"Serves files\"}", "Serves files"),
+            ("ArgumentParser(description='Tidies the house. Slowly.')", "Tidies the house"),
+        ] {
+            assert_eq!(described(text).as_deref(), Some(expect), "{text}");
+        }
+        for text in ["Long: text,", "Short: \"x\"", "no words of it"] {
+            assert_eq!(described(text), None, "{text}");
         }
     }
 

@@ -14,6 +14,7 @@ mod known;
 mod manifests;
 pub mod modules;
 pub mod page;
+mod reach;
 mod scan;
 pub mod settings;
 mod sources;
@@ -59,14 +60,15 @@ pub fn map(
         reading.call(view, path, text, found);
     });
     reading.helpers(view);
+    let reach = reach::Reach::of(view, &files);
     Ok(RepoMap {
         schema: "RepoMap".to_owned(),
         schema_version: SCHEMA_VERSION.to_owned(),
         repo_id: repo_id.to_owned(),
         files: files.len() as u32,
         tree: tree::folders(files.iter().map(|s| &*s.path)),
-        entrypoints: entrypoints::find(view, &files),
-        modules: modules::find(view, &files),
+        entrypoints: entrypoints::find(view, &files, &reach),
+        modules: modules::find(view, &files, &reach),
         config: reading.finish(),
         side_effects: effects.finish(),
     })

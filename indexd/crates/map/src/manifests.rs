@@ -105,7 +105,7 @@ fn script(view: &dyn IndexView, manifest: &str, name: &str, target: &str) -> Ent
         None => (manifest.to_owned(), line_with(&view_text(view, manifest), target)),
     };
     let how = format!("console script `{name}` = {target}");
-    Entrypoint { kind: Kind::Program, name: name.to_owned(), path, line, how }
+    Entrypoint { kind: Kind::Program, name: name.to_owned(), path, line, how, ..Entrypoint::default() }
 }
 
 fn view_text(view: &dyn IndexView, path: &str) -> String {
@@ -127,7 +127,8 @@ fn node(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
         let found = view.file_by_path(&path).is_some();
         let (path, line) =
             if found { (path, 1) } else { (source.path.to_string(), line_with(&text, target)) };
-        out.push(Entrypoint { kind, name: name.to_owned(), path, line, how: format!("{how} = {target}") });
+        let how = format!("{how} = {target}");
+        out.push(Entrypoint { kind, name: name.to_owned(), path, line, how, ..Entrypoint::default() });
     };
     match &json["bin"] {
         serde_json::Value::String(target) => add(Kind::Program, &name, target, "package.json `bin`"),
@@ -157,7 +158,8 @@ fn cargo(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
         let path = join(dir, target);
         if view.file_by_path(&path).is_some() {
             let how = if kind == Kind::Library { "crate" } else { "binary of the crate" };
-            out.push(Entrypoint { kind, name: name.to_owned(), path, line: 1, how: how.to_owned() });
+            let (name, how) = (name.to_owned(), how.to_owned());
+            out.push(Entrypoint { kind, name, path, line: 1, how, ..Entrypoint::default() });
         }
     };
     let path_in = |table: &toml::Value| table.get("path").and_then(toml::Value::as_str).map(str::to_owned);

@@ -1,5 +1,6 @@
 //! The parts of a program: packages and other folders of code.
 
+use crate::reach::Reach;
 use crate::sources::Source;
 use indexd_api::map::Module;
 use indexd_model::path::{dir_of, file_name_of, stem_of};
@@ -14,16 +15,16 @@ const SUMMARY_CHARS: usize = 160;
 const COUNTED_MAX: usize = 400;
 
 /// Finds the modules, by path.
-pub fn find(view: &dyn IndexView, files: &[Source]) -> Vec<Module> {
+pub fn find(view: &dyn IndexView, files: &[Source], reach: &Reach) -> Vec<Module> {
     let mut by: BTreeMap<&str, Vec<&Source>> = BTreeMap::new();
     let is_code = |s: &&Source| s.is_product_code() && s.language != Language::Html;
     for source in files.iter().filter(is_code) {
         by.entry(dir_of(&source.path)).or_default().push(source);
     }
-    by.into_iter().map(|(dir, sources)| module(view, dir, &sources)).collect()
+    by.into_iter().map(|(dir, sources)| module(view, dir, &sources, reach)).collect()
 }
 
-fn module(view: &dyn IndexView, dir: &str, sources: &[&Source]) -> Module {
+fn module(view: &dyn IndexView, dir: &str, sources: &[&Source], reach: &Reach) -> Module {
     let mut languages: BTreeMap<&'static str, (usize, Language)> = BTreeMap::new();
     for s in sources {
         languages.entry(s.language.id()).or_insert((0, s.language)).0 += 1;
@@ -43,6 +44,7 @@ fn module(view: &dyn IndexView, dir: &str, sources: &[&Source]) -> Module {
         language: language.id().to_owned(),
         files: sources.len() as u32,
         lines: sources.iter().map(|s| s.n_lines).sum(),
+        dependants: reach.users(dir),
         summary: summary(view, language, &own),
         names: if is_program { Vec::new() } else { names(view, &own) },
         name,
@@ -68,17 +70,18 @@ fn summary(view: &dyn IndexView, language: Language, sources: &[&Source]) -> Str
         Language::Go => true,
         _ => rank(s) < 2 || sources.len() == 1,
     };
-    let doc = ordered.iter().filter(is_whole).find_map(|s| {
-        let text = view.text(s.doc);
-        let doc = match language {
-            Language::Go => go_doc(&text),
-            Language::Python => docstring(&text),
-            Language::Rust => rust_doc(&text),
-            _ => None,
-        };
-        doc.map(|d| first_sentence(&d)).filter(|d| !d.is_empty())
-    });
-    doc.unwrap_or_default()
+    ordered.iter().filter(is_whole).find_map(|s| doc_of(language, &view.text(s.doc))).unwrap_or_default()
+}
+
+/// The first sentence of what a file says of its package or module.
+pub fn doc_of(language: Language, text: &str) -> Option<String> {
+    let doc = match language {
+        Language::Go => go_doc(text),
+        Language::Python => docstring(text),
+        Language::Rust => rust_doc(text),
+        _ => None,
+    };
+    doc.map(|d| first_sentence(&d)).filter(|d| !d.is_empty())
 }
 
 /// The comment right above the package clause.
@@ -122,7 +125,7 @@ fn rust_doc(text: &str) -> Option<String> {
 }
 
 /// The first sentence of the first paragraph, on one line; empty for a licence.
-fn first_sentence(doc: &str) -> String {
+pub fn first_sentence(doc: &str) -> String {
     let is_rule = |l: &str| !l.is_empty() && l.chars().all(|c| matches!(c, '=' | '-' | '~' | '*' | '#'));
     let lines = doc.trim().lines().map(str::trim).filter(|l| !is_rule(l));
     let words: Vec<&str> = lines.take_while(|l| !l.is_empty()).flat_map(str::split_whitespace).collect();

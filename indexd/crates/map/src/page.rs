@@ -1,7 +1,8 @@
 //! The map as one Markdown page of at most [`LINES_MAX`] lines.
 //!
-//! All five parts are always present. If the lists are longer than the page, they are shortened in a fixed
-//! order, the tree first, and each ends with the number of entries left out.
+//! All five parts are always present. Entry points and modules come in the order of their weight: the lines of
+//! code that they reach or hold, and how many files use them. If the lists are longer than the page, they lose
+//! their last entries in a fixed order, the tree first, and each ends with the number of entries left out.
 
 use crate::entrypoints::{Entrypoint, Kind as Begins};
 use crate::settings::{Kind, Setting};
@@ -20,7 +21,7 @@ const CALLS_SHOWN: usize = 5;
 /// Lines of the tree that are kept until other parts have been shortened.
 const TREE_LINES: usize = 60;
 /// Lines that the other parts keep, in the order in which they are shortened.
-const KEPT: [(usize, usize); 4] = [(MODULES, 90), (CONFIG, 140), (EFFECTS, 110), (ENTRY, 50)];
+const KEPT: [(usize, usize); 4] = [(CONFIG, 90), (EFFECTS, 70), (MODULES, 150), (ENTRY, 110)];
 const ENTRY: usize = 0;
 const MODULES: usize = 1;
 const CONFIG: usize = 2;
@@ -55,15 +56,23 @@ pub fn page(map: &RepoMap) -> String {
     page_of(map, LINES_MAX)
 }
 
+/// Writes the page with everything in it, however long.
+pub fn whole(map: &RepoMap) -> String {
+    page_of(map, WHOLE_LINES)
+}
+
+/// More lines than a page has.
+const WHOLE_LINES: usize = 1 << 30;
+
 /// Writes the longest page that satisfies `fits`. If none does, returns the lines of the longest beginning
 /// of the shortest page that does. `fits` must be monotone: if it accepts a page, it accepts every shorter
 /// one.
 pub fn page_that(map: &RepoMap, fits: &dyn Fn(&str) -> bool) -> String {
-    let whole = page(map);
+    let whole = whole(map);
     if fits(&whole) {
         return whole;
     }
-    let (mut fitting, mut too_long) = (0, LINES_MAX);
+    let (mut fitting, mut too_long) = (0, whole.lines().count());
     while too_long - fitting > 1 {
         let middle = fitting.midpoint(too_long);
         if fits(&page_of(map, middle)) { fitting = middle } else { too_long = middle }
@@ -78,14 +87,19 @@ pub fn page_that(map: &RepoMap, fits: &dyn Fn(&str) -> bool) -> String {
 
 /// Writes the page with at most `lines_max` lines of lists; headings are always written.
 fn page_of(map: &RepoMap, lines_max: usize) -> String {
+    let part_of = |lines: usize| lines * lines_max / LINES_MAX;
+    let shown = |n: usize| if lines_max == WHOLE_LINES { usize::MAX } else { n };
     let mut parts = [
         Part { heading: "## Entrypoints", lines: entrypoints(&map.entrypoints), left_out: 0 },
-        Part { heading: "## Modules", lines: modules(&map.modules), left_out: 0 },
-        Part { heading: "## Config", lines: config(&map.config), left_out: 0 },
-        Part { heading: "## Side effect boundaries", lines: effects(&map.side_effects), left_out: 0 },
+        Part { heading: "## Modules", lines: modules(&map.modules, part_of(MODULES_SHOWN)), left_out: 0 },
+        Part { heading: "## Config", lines: config(&map.config, shown(PLACES_SHOWN)), left_out: 0 },
+        Part {
+            heading: "## Side effect boundaries",
+            lines: effects(&map.side_effects, shown(CALLS_SHOWN)),
+            left_out: 0,
+        },
     ];
     let taken = |parts: &[Part]| HEAD_LINES + PART_LINES + total(parts);
-    let part_of = |lines: usize| lines * lines_max / LINES_MAX;
     let wanted = map.tree.len().min(part_of(TREE_LINES));
     for (part, kept) in KEPT {
         let kept = part_of(kept);
@@ -140,7 +154,7 @@ fn shorten(lines: &mut Vec<Line>, n: usize) -> usize {
     lines.retain(|line| {
         if line.is_heading {
             (group, n_seen) = (group + 1, 0);
-            return true;
+            return kept[group] > 0;
         }
         n_seen += 1;
         n_seen <= kept[group]
@@ -208,7 +222,8 @@ fn entrypoints(all: &[Entrypoint]) -> Vec<Line> {
     ];
     let line = |e: &Entrypoint| {
         let (name, path, how) = (code(&e.name), plain(&e.path), with_code(&e.how));
-        entry(format!("- {name}: {path}:{} ({how})", e.line))
+        let what = if e.summary.is_empty() { String::new() } else { format!(": {}", plain(&e.summary)) };
+        entry(format!("- {name}: {path}:{} ({how}){what}", e.line))
     };
     by_kind(all, titles, |e| e.kind, |_, of_kind| of_kind.into_iter().map(line).collect())
 }
@@ -231,7 +246,7 @@ fn by_kind<T, K: Copy + PartialEq, const N: usize>(
     out
 }
 
-fn modules(all: &[Module]) -> Vec<Line> {
+fn modules(all: &[Module], most: usize) -> Vec<Line> {
     let line = |m: &Module| {
         let path = if m.path.is_empty() { "." } else { &m.path };
         let mut text = format!("- {} ({}, {} files, {} lines)", code(path), m.language, m.files, m.lines);
@@ -248,51 +263,73 @@ fn modules(all: &[Module]) -> Vec<Line> {
         }
         entry(text)
     };
-    // If there are too many modules, folders deep in the tree are folded into the one above them.
-    folded(all).iter().map(line).collect()
+    ranked(all, most).iter().map(line).collect()
 }
 
-/// Limit on modules shown before deep ones are folded into the folder above.
+/// Modules of a page of [`LINES_MAX`] lines.
 const MODULES_SHOWN: usize = 120;
+/// Lines of code that one file weighs that uses a module.
+const LINES_PER_DEPENDANT: u32 = 20;
 
-/// The modules, with those below a level folded into the one above until few enough are left.
-fn folded(all: &[Module]) -> Vec<Module> {
-    let depth = |path: &str| if path.is_empty() { 0 } else { path.split('/').count() };
-    let deepest = all.iter().map(|m| depth(&m.path)).max().unwrap_or(0);
-    let mut level = deepest;
-    let fold = |level: usize| -> BTreeMap<String, Module> {
-        let mut by: BTreeMap<String, Module> = BTreeMap::new();
-        for m in all {
-            let path: String = m.path.split('/').take(level).collect::<Vec<_>>().join("/");
-            match by.get_mut(&path) {
-                Some(into) => {
-                    into.files += m.files;
-                    into.lines += m.lines;
-                }
-                None => {
-                    let is_own = path == m.path;
-                    let name = if is_own {
-                        m.name.clone()
-                    } else {
-                        path.rsplit('/').next().unwrap_or_default().to_owned()
-                    };
-                    let own = Module { path: path.clone(), name, ..m.clone() };
-                    let other = Module { summary: String::new(), names: Vec::new(), ..own.clone() };
-                    by.insert(path, if is_own { own } else { other });
-                }
-            }
-        }
-        by
-    };
-    let mut by = fold(level);
-    while by.len() > MODULES_SHOWN && level > 1 {
-        level -= 1;
-        by = fold(level);
-    }
-    by.into_values().collect()
+/// A module with all below it has at most this part of the code, in parts of one; a larger one is divided.
+const MODULE_PART: u64 = 3;
+
+/// The modules, heaviest first. If there are more than `most`, a folder with code of its own is one entry with
+/// all below it unless that is a large part of the code, and so is any folder with less than twice its share.
+fn ranked(all: &[Module], most: usize) -> Vec<Module> {
+    let total: u64 = all.iter().map(|m| u64::from(m.lines)).sum();
+    let is_few = all.len() <= most;
+    let limits = if is_few { (0, 0) } else { (2 * total / most.max(1) as u64, total / MODULE_PART) };
+    let mut out = Vec::new();
+    divide("", all, limits, &mut out);
+    let weight = |m: &Module| m.lines.saturating_add(m.dependants.saturating_mul(LINES_PER_DEPENDANT));
+    out.sort_by(|a, b| weight(b).cmp(&weight(a)).then_with(|| a.path.cmp(&b.path)));
+    out
 }
 
-fn config(all: &[Setting]) -> Vec<Line> {
+/// Adds the modules at and below a folder, ordered by path: as one if they have few lines, by the limits for
+/// any folder and for one with code of its own, else its own files and each folder in it.
+fn divide(dir: &str, modules: &[Module], limits: (u64, u64), out: &mut Vec<Module>) {
+    let own = modules.iter().find(|m| m.path == dir);
+    let lines: u64 = modules.iter().map(|m| u64::from(m.lines)).sum();
+    let limit = if own.is_some() && !dir.is_empty() { limits.0.max(limits.1) } else { limits.0 };
+    if modules.len() == 1 && own.is_some() || lines <= limit {
+        out.extend(joined(dir, modules));
+        return;
+    }
+    out.extend(own.cloned());
+    let start = if dir.is_empty() { 0 } else { dir.len() + 1 };
+    let below: Vec<Module> = modules.iter().filter(|m| m.path != dir).cloned().collect();
+    let child = |m: &Module| {
+        let end = m.path[start..].find('/').map_or(m.path.len(), |at| start + at);
+        m.path[..end].to_owned()
+    };
+    // Folders with a common beginning need not be neighbours in the order of paths.
+    let mut children: BTreeMap<String, Vec<Module>> = BTreeMap::new();
+    below.into_iter().for_each(|m| children.entry(child(&m)).or_default().push(m));
+    for (dir, modules) in children {
+        divide(&dir, &modules, limits, out);
+    }
+}
+
+/// Modules at and below a folder as one, with what the folder's own module says; none for no modules.
+fn joined(dir: &str, modules: &[Module]) -> Option<Module> {
+    let largest = modules.iter().max_by_key(|m| m.lines)?;
+    let own = modules.iter().find(|m| m.path == dir);
+    let name = || dir.rsplit('/').next().unwrap_or_default().to_owned();
+    Some(Module {
+        path: dir.to_owned(),
+        name: own.map_or_else(name, |m| m.name.clone()),
+        language: own.unwrap_or(largest).language.clone(),
+        files: modules.iter().map(|m| m.files).sum(),
+        lines: modules.iter().map(|m| m.lines).sum(),
+        dependants: modules.iter().map(|m| m.dependants).max().unwrap_or(0),
+        summary: own.map_or_else(String::new, |m| m.summary.clone()),
+        names: own.map_or_else(Vec::new, |m| m.names.clone()),
+    })
+}
+
+fn config(all: &[Setting], shown: usize) -> Vec<Line> {
     let titles = [
         (Kind::Environment, "### Environment"),
         (Kind::Flag, "### Flags"),
@@ -301,7 +338,10 @@ fn config(all: &[Setting]) -> Vec<Line> {
     ];
     let lines = |kind: Kind, of_kind: Vec<&Setting>| {
         if kind == Kind::Environment || kind == Kind::Setting && of_kind.len() <= 60 {
-            of_kind.into_iter().map(|s| entry(one_key(s))).collect()
+            // Those that are read in the most places come first.
+            let mut of_kind = of_kind;
+            of_kind.sort_by_key(|s| Reverse(s.parsed_at.len()));
+            of_kind.into_iter().map(|s| entry(one_key(s, shown))).collect()
         } else {
             by_file(&of_kind)
         }
@@ -309,9 +349,9 @@ fn config(all: &[Setting]) -> Vec<Line> {
     by_kind(all, titles, |s| s.kind, lines)
 }
 
-fn one_key(setting: &Setting) -> String {
-    let places: Vec<String> = setting.parsed_at.iter().take(PLACES_SHOWN).map(place).collect();
-    let more = setting.parsed_at.len().saturating_sub(PLACES_SHOWN);
+fn one_key(setting: &Setting, shown: usize) -> String {
+    let places: Vec<String> = setting.parsed_at.iter().take(shown).map(place).collect();
+    let more = setting.parsed_at.len().saturating_sub(shown);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("- {}: {}{more}", code(&setting.key), places.join(", "))
 }
@@ -339,6 +379,9 @@ fn by_file(settings: &[&Setting]) -> Vec<Line> {
         }
     }
     let mut out = Vec::new();
+    // Those that declare the most keys come first.
+    let mut files: Vec<_> = files.into_iter().collect();
+    files.sort_by_key(|(_, keys)| Reverse(keys.len()));
     for ((path, of), mut keys) in files {
         keys.sort();
         let read = filled.get(&(path.clone(), of.clone())).map(|p| format!(", filled at {}", place(p)));
@@ -356,7 +399,7 @@ fn by_file(settings: &[&Setting]) -> Vec<Line> {
     out
 }
 
-fn effects(all: &[Boundary]) -> Vec<Line> {
+fn effects(all: &[Boundary], most: usize) -> Vec<Line> {
     let titles = [
         (Touches::FileSystem, "### File system"),
         (Touches::Network, "### Network"),
@@ -364,8 +407,8 @@ fn effects(all: &[Boundary]) -> Vec<Line> {
     ];
     let line = |b: &Boundary| {
         let mut shown: Vec<String> =
-            b.calls.iter().take(CALLS_SHOWN).map(|c| format!("{} ({})", code(&c.name), c.line)).collect();
-        let more = b.calls.len().saturating_sub(CALLS_SHOWN);
+            b.calls.iter().take(most).map(|c| format!("{} ({})", code(&c.name), c.line)).collect();
+        let more = b.calls.len().saturating_sub(most);
         shown.extend((more > 0).then(|| format!("{more} more")));
         entry(format!("- {}: {}", plain(&b.path), shown.join(", ")))
     };

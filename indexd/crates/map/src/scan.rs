@@ -102,6 +102,13 @@ pub fn literal(expression: &str) -> Option<&str> {
     is_plain.then_some(inner)
 }
 
+/// The content of an expression that is one string literal, of several lines too.
+pub fn literal_lines(expression: &str) -> Option<&str> {
+    let quote = expression.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
+    let inner = expression.trim_start_matches(quote).trim_end_matches(quote);
+    (!inner.is_empty() && !inner.contains(quote)).then_some(inner)
+}
+
 /// Returns true if a text can be the name of a setting: words with the marks that such names have.
 pub fn is_key(name: &str) -> bool {
     name.len() <= 100

@@ -2,7 +2,7 @@
 
 use indexd_map::{
     Cancelled, LINES_MAX, map,
-    page::{page, page_that},
+    page::{page, page_that, whole},
 };
 use indexd_oracle::Oracle;
 
@@ -135,6 +135,89 @@ fn a_large_map_is_shortened_and_says_so() {
     assert!(text.contains(" more\n"));
 }
 
+/// A page of few lines names the programs and modules that matter, and what they are, before tools.
+#[test]
+fn what_matters_comes_first() {
+    let mut tree: Vec<(String, String)> = vec![("go.mod".to_owned(), "module example.com/big\n".to_owned())];
+    let lines = |n: usize| "\tx++\n".repeat(n);
+    for (i, name) in ["agent", "keeper", "zone"].iter().enumerate() {
+        tree.push((
+            format!("cmd/{name}/main.go"),
+            format!(
+                "package main\n\nimport \"example.com/big/cmd/{name}/app\"\n\nfunc main() {{ app.Run() }}\n"
+            ),
+        ));
+        tree.push((
+            format!("cmd/{name}/app/app.go"),
+            format!("package app\n\nimport \"example.com/big/pkg/{name}\"\n\nvar use = Help{{Long: `The {name} keeps things in order. It has more.`}}\n\nfunc Run() {{ {name}.Run() }}\n"),
+        ));
+        tree.push((
+            format!("pkg/{name}/run.go"),
+            format!("// Package {name} does the work of {name}.\npackage {name}\n\nfunc Run() {{\n\tx := 0\n{}}}\n", lines(900 - i * 100)),
+        ));
+        for part in 0..6 {
+            tree.push((
+                format!("pkg/{name}/part{part}/part.go"),
+                format!("package part{part}\n\nfunc Part() {{\n\tx := 0\n{}}}\n", lines(100)),
+            ));
+        }
+    }
+    for i in 0..40 {
+        let main = "package main\n\nfunc main() {}\n".to_owned();
+        tree.push((format!("cmd/aaa{i:02}/main.go"), main.clone()));
+        tree.push((
+            format!("aaa/tool{i:02}/lib.go"),
+            format!("package tool{i:02}\n\nfunc F() {{\n\tx := 0\n{}}}\n", lines(5)),
+        ));
+    }
+    let map = map(&Oracle::of(&tree), "big", &|| false).expect("not cancelled");
+    let text = page_that(&map, &|text: &str| text.len() <= 2_500);
+    let position = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what} is not in\n{text}"));
+    let programs = ["agent", "keeper", "zone"].map(|name| {
+        position(&format!(
+            "- `{name}`: cmd/{name}/main.go:5 (go run ./cmd/{name}): The {name} keeps things in order\n"
+        ))
+    });
+    assert!(programs.is_sorted() && programs[2] < position("aaa"), "{text}");
+    let modules = ["agent", "keeper", "zone"].map(|name| position(&format!("- `pkg/{name}` (go, 7 files,")));
+    assert!(modules.is_sorted() && !text.contains("part0"), "{text}");
+    assert_eq!(
+        (map.modules.iter().find(|m| m.path == "pkg/zone").unwrap().dependants, map.entrypoints[0].lines),
+        (1, 918)
+    );
+}
+
+/// The whole page has every place of every key, and every call.
+#[test]
+fn the_whole_page_leaves_nothing_out() {
+    let reads: String =
+        (0..9).map(|i| format!("\tos.Getenv(\"HOME\")\n\tos.Remove(\"{i}\")\n\tos.Open{i}(1)\n")).collect();
+    let calls = ["Chdir", "Mkdir", "Create", "Open", "Stat", "Rename", "Remove"];
+    let calls: String = calls.iter().map(|c| format!("\tos.{c}(\"x\")\n")).collect();
+    let text = format!("package main\n\nimport \"os\"\n\nfunc main() {{\n{reads}{calls}}}\n");
+    let map = of(&[("go.mod", "module m\n"), ("cmd/m/main.go", &text)]);
+    assert!(page(&map).contains(" more"), "{}", page(&map));
+    let whole = whole(&map);
+    assert!(!whole.contains(" more"), "{whole}");
+    assert!(
+        map.config[0].parsed_at.iter().all(|p| whole.contains(&format!("{}:{}", p.path, p.line))),
+        "{whole}"
+    );
+}
+
+/// A heading stands before entries.
+#[test]
+fn a_short_page_has_no_empty_heading() {
+    let map = of(&[GO, PYTHON].concat());
+    for most in 300..2_500 {
+        let text = page_that(&map, &|text: &str| text.len() <= most);
+        let lines: Vec<&str> = text.lines().collect();
+        for (i, line) in lines.iter().enumerate().filter(|(_, line)| line.starts_with("### ")) {
+            assert!(lines.get(i + 1).is_some_and(|next| next.starts_with("- ")), "{most}: {line}\n{text}");
+        }
+    }
+}
+
 /// Pages for smaller and smaller limits: each is as long as its limit allows, with all five parts until
 /// nothing fits.
 #[test]
@@ -144,7 +227,8 @@ fn a_map_is_as_long_as_fits() {
         .collect();
     let map = map(&Oracle::of(&tree), "many", &|| false).expect("not cancelled");
     let of = |most: usize| page_that(&map, &|text: &str| text.len() <= most);
-    assert_eq!(of(usize::MAX), page(&map));
+    assert_eq!(of(usize::MAX), whole(&map));
+    assert!((0..200).all(|i| whole(&map).contains(&format!("cmd/tool{i}/main.go"))));
     let mut before = usize::MAX;
     for most in [20_000, 5_000, 2_000, 1_000] {
         let text = of(most);

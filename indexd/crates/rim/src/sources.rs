@@ -1,13 +1,15 @@
 //! The packer of offered sources: sources in, one budgeted text out.
 //!
 //! The engine finds code by itself. This packer takes content that a caller offers: search results, open
-//! files, tool output, references. Its stages are functions over plain records, in this order:
-//! [`chunk`], [`rank`], [`deduplicate`], [`select`], [`format`](text::format). [`pack`] runs them.
+//! files, tool output, references. Its stages are functions over plain records, in this order: [`chunk`],
+//! [`relate`] if there is a task, [`rank`], [`deduplicate`], [`select`], [`format`](text::format). [`pack`]
+//! runs them.
 
 pub mod budget;
 pub mod chunking;
 pub mod dedup;
 pub mod ranking;
+pub mod relevance;
 pub mod selection;
 pub mod text;
 
@@ -15,7 +17,8 @@ pub use budget::Ledger;
 pub use chunking::chunk;
 pub use dedup::deduplicate;
 pub use ranking::rank;
-pub use selection::select;
+pub use relevance::relate;
+pub use selection::{Costs, select};
 
 use indexd_api::pack::LineRange;
 use indexd_api::sources::{ContextBudget, OfferedSource, SourceType};
@@ -70,7 +73,8 @@ settings! {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextChunk {
-    /// The text, in whole lines.
+    /// The text, in whole lines; empty for an excluded chunk.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub content: String,
     /// Relative path if it belongs to a file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,11 +119,11 @@ pub struct Excluded {
 pub struct PackedContext {
     /// The formatted text; empty in a preview.
     pub content: String,
-    /// Its tokens, counted as a whole; in a preview the bound that the selection used.
+    /// Its tokens, counted as a whole; in a preview a bound of them.
     pub token_count: u64,
     /// Included chunks, best first.
     pub chunks: Vec<ContextChunk>,
-    /// Excluded chunks.
+    /// Excluded chunks, without their texts.
     pub excluded: Vec<Excluded>,
     /// True if a source failed, so that content may be missing.
     pub partial: bool,
@@ -150,6 +154,8 @@ pub struct PackingStats {
 
 /// How a packing runs.
 pub struct Packer<'a> {
+    /// What the text is for, in words; it ranks the chunks. Empty if it is not known.
+    pub task: &'a str,
     /// Limits and weights.
     pub settings: &'a Settings,
     /// Counts tokens.
@@ -171,7 +177,7 @@ pub fn pack(
     packer: &Packer,
 ) -> Result<PackedContext, PackError> {
     let available = budget.available();
-    let mut packed = preview(sources, budget, packer)?;
+    let mut packed = selected(sources, budget, packer)?;
     packed.write(packer)?;
     // The costs of the parts are upper bounds. If the whole text still exceeds the budget, the last chunk is
     // removed.
@@ -182,6 +188,7 @@ pub fn pack(
         packed.write(packer)?;
     }
     shorten(&mut packed, available, packer)?;
+    packed.excluded.iter_mut().for_each(|e| e.chunk.content.clear());
     if packed.token_count > available {
         return Err(PackError::ContextOverflow { tokens: packed.token_count, budget: available });
     }
@@ -189,22 +196,47 @@ pub fn pack(
     Ok(packed)
 }
 
-/// Returns the chunks that would be included, by the costs of the parts, without a text.
+/// Returns the chunks that would be included, without a text.
 ///
 /// # Errors
-/// [`PackError::Cancelled`].
+/// [`PackError::Cancelled`]; those of the template.
 pub fn preview(
     sources: &[OfferedSource],
     budget: ContextBudget,
     packer: &Packer,
 ) -> Result<PackedContext, PackError> {
-    let chunks = chunks_of(sources, packer)?;
+    let mut packed = selected(sources, budget, packer)?;
+    packed.excluded.iter_mut().for_each(|e| e.chunk.content.clear());
+    Ok(packed)
+}
+
+/// Runs the stages before the text.
+fn selected(
+    sources: &[OfferedSource],
+    budget: ContextBudget,
+    packer: &Packer,
+) -> Result<PackedContext, PackError> {
+    let mut chunks = chunks_of(sources, packer)?;
+    relate(&mut chunks, packer.task, &|c| sources[c.source].relevance(), packer.cancel)?;
     let ranked = rank(chunks, packer.settings);
+    packer.check()?;
     let (unique, mut excluded) = deduplicate(ranked, packer.counter);
     packer.check()?;
     let mut ledger = Ledger::new(budget.available(), packer.settings.category_tokens.clone());
-    let cost = |c: &ContextChunk| u64::from(c.token_count) + text::frame_tokens(c, packer.counter);
-    let (chunks, left) = select(unique, packer.settings, &mut ledger, &cost);
+    let failure = std::cell::RefCell::new(None);
+    let costs = Costs {
+        bound: &|c| u64::from(c.token_count) + text::frame_tokens(c, packer.counter),
+        exact: &|chunks| {
+            packer.tokens(chunks).unwrap_or_else(|e| {
+                *failure.borrow_mut() = Some(e);
+                u64::MAX
+            })
+        },
+    };
+    let (chunks, left) = select(unique, packer.settings, &mut ledger, &costs);
+    if let Some(e) = failure.take() {
+        return Err(e);
+    }
     excluded.extend(left);
     Ok(PackedContext {
         content: String::new(),
@@ -239,13 +271,19 @@ impl Packer<'_> {
     fn check(&self) -> Result<(), PackError> {
         if (self.cancel)() { Err(PackError::Cancelled) } else { Ok(()) }
     }
+
+    /// The tokens of the text of chunks.
+    fn tokens(&self, chunks: &[&ContextChunk]) -> Result<u64, PackError> {
+        self.check()?;
+        text::tokens(chunks, self.template, self.counter)
+    }
 }
 
 impl PackedContext {
     /// Writes the text of the chunks and counts it.
     fn write(&mut self, packer: &Packer) -> Result<(), PackError> {
         packer.check()?;
-        self.content = text::format(&self.chunks, packer.template)?;
+        self.content = text::format(&self.chunks.iter().collect::<Vec<_>>(), packer.template)?;
         self.token_count = u64::from(packer.counter.count_tokens(&self.content));
         Ok(())
     }
@@ -263,7 +301,7 @@ fn chunks_of(sources: &[OfferedSource], packer: &Packer) -> Result<Vec<ContextCh
         let path = source.file_path.as_deref();
         let lines: Vec<&str> = content.lines().collect();
         let first = source.line_range.map_or(1, |r| r.start.max(1));
-        let relevance = source.relevance_score.filter(|r| !r.is_nan()).unwrap_or(0.0).clamp(0.0, 1.0);
+        let relevance = source.relevance().unwrap_or(0.0);
         for range in chunk(content, path, packer.settings, packer.counter, packer.cancel) {
             let content: String = whole_lines(&lines[range.start as usize - 1..range.end as usize]);
             if content.trim().is_empty() {
@@ -345,7 +383,13 @@ fn warnings(sources: &[OfferedSource], budget: ContextBudget, is_empty: bool) ->
     let binary = of(|s| s.content.as_ref().filter(|c| c.contains('\0')).map(|_| "is not text".to_owned()));
     let failed = of(|s| s.failure.as_ref().map(|why| format!("gave nothing: {why}")));
     let is_used_up = budget.total_tokens > 0 && budget.available() == 0;
-    let used_up = is_used_up.then(|| "the reserves leave no tokens of the window".to_owned());
+    let used_up = is_used_up.then(|| {
+        format!(
+            "responseReserve {} and systemReserve {} leave no tokens of the window of {}: lower them or raise \
+             totalTokens (settings context.budget)",
+            budget.response_reserve, budget.system_reserve, budget.total_tokens
+        )
+    });
     failed
         .chain(binary)
         .chain(used_up)

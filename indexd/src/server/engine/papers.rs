@@ -30,7 +30,11 @@ impl Engine {
                 .with_hint("give a number of tokens between them"));
         }
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
-        let name = p.max_tokens.map_or("repo_map".to_owned(), |n| format!("repo_map-{n}"));
+        let name = match p.max_tokens {
+            _ if p.whole => "repo_map-whole".to_owned(),
+            Some(n) => format!("repo_map-{n}"),
+            None => "repo_map".to_owned(),
+        };
         let entry = self.document(&reading, &name);
         let cached: Option<Value> = if p.no_cache { None } else { entry.read() };
         let hit = cached.is_some();
@@ -42,6 +46,7 @@ impl Engine {
                 let map = indexd_map::map(&reading.snapshot, &reading.repo_id, &is_cancelled)
                     .map_err(|_| cancelled())?;
                 let markdown = match p.max_tokens {
+                    _ if p.whole => indexd_map::page::whole(&map),
                     None => indexd_map::page::page(&map),
                     Some(most) => {
                         let counter = self.counter(&self.config.pack.tokenizer)?;
@@ -72,10 +77,7 @@ impl Engine {
 
     /// `context_pack.md` of a task, with the same as data.
     pub(super) fn markdown(&self, p: MarkdownParams, ctx: &Context) -> Answer {
-        if p.query.len() > QUERY_BYTES_MAX {
-            let message = format!("the query is longer than {QUERY_BYTES_MAX} bytes");
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
-        }
+        check_query(&p.query)?;
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
         reading.check_enabled()?;
         let name = documents::hex(&[&reading.snapshot.signature(), "task", &p.query]);
@@ -115,6 +117,8 @@ impl Engine {
     pub(super) fn context_pack(&self, mut p: SourcesParams, ctx: &Context) -> Answer {
         let counter = self.counter(p.tokenizer.as_deref().unwrap_or(&self.config.pack.tokenizer))?;
         let template = sources::template(p.template.as_deref())?;
+        let task = p.query.take().unwrap_or_default();
+        check_query(&task)?;
         if p.sources.iter().any(|source| source.handle.is_some()) {
             ctx.aside(|| self.offers.fill(&mut p.sources, &ctx.cancel))?;
         }
@@ -128,7 +132,8 @@ impl Engine {
         sources::collect(&reading.snapshot, &mut offered, reading.config.index_redact_secrets)?;
         let budget = reading.config.pack.window.with(p.budget.unwrap_or_default());
         let cancel = &|| ctx.cancel.is_cancelled();
-        let packer = Packer { settings: &settings, counter: &*counter, template: template.as_ref(), cancel };
+        let template = template.as_ref();
+        let packer = Packer { task: &task, settings: &settings, counter: &*counter, template, cancel };
         let packed = match mode {
             PackingMode::Pack => packer::pack(&offered, budget, &packer).map(|packed| {
                 let summary = shown::of_sources(&packed.chunks, packed.token_count, budget, &settings);
@@ -157,6 +162,15 @@ impl Engine {
         let version = format!("{TOOL_VERSION} {}", reading.repo_id);
         documents::Entry::new(&reading.snapshot, &home, name, &version, &settings.concat())
     }
+}
+
+/// Refuses a task that is too long.
+fn check_query(query: &str) -> Result<(), ErrorObject> {
+    if query.len() <= QUERY_BYTES_MAX {
+        return Ok(());
+    }
+    let message = format!("the query is longer than {QUERY_BYTES_MAX} bytes");
+    Err(ErrorObject::new(ErrorCode::InvalidRequest, message))
 }
 
 /// What is said where a document has no place in the cache.

@@ -18,22 +18,29 @@ pub struct Ledger {
     total: u64,
     limits: BTreeMap<SourceType, u64>,
     used: BTreeMap<SourceType, u64>,
+    /// By how much the allocations exceed what is in use, as measured last.
+    saved: u64,
 }
 
 impl Ledger {
     /// Creates an account with `total` tokens, and limits for some kinds.
     pub fn new(total: u64, limits: BTreeMap<SourceType, u64>) -> Self {
-        Self { total, limits, used: BTreeMap::new() }
+        Self { total, limits, used: BTreeMap::new(), saved: 0 }
     }
 
     /// Free tokens of the whole budget.
     pub fn remaining(&self) -> u64 {
-        self.total - self.allocated()
+        self.total.saturating_sub(self.allocated())
     }
 
     /// Allocated tokens.
     pub fn allocated(&self) -> u64 {
-        self.used.values().sum()
+        self.used.values().sum::<u64>().saturating_sub(self.saved)
+    }
+
+    /// Sets the allocated tokens of the whole budget to what is in use, where allocations were bounds.
+    pub fn settle(&mut self, in_use: u64) {
+        self.saved = self.used.values().sum::<u64>().saturating_sub(in_use);
     }
 
     /// Allocates tokens.
@@ -106,6 +113,18 @@ mod tests {
         assert_eq!(ledger.allocated(), 7);
         ledger.roll_back(OpenFile, 4);
         assert_eq!(ledger.allocated(), 3);
+    }
+
+    #[test]
+    fn bounds_are_settled_by_what_is_in_use() {
+        let mut ledger = Ledger::new(10, [(ToolResult, 5)].into());
+        ledger.allocate(ToolResult, 5).unwrap();
+        ledger.allocate(OpenFile, 4).unwrap();
+        ledger.settle(6);
+        assert_eq!((ledger.allocated(), ledger.remaining()), (6, 4));
+        assert_eq!(ledger.allocate(ToolResult, 1), Err(Full::Category(0)), "a kind has what it was given");
+        ledger.allocate(OpenFile, 4).unwrap();
+        assert_eq!(ledger.remaining(), 0);
     }
 
     #[test]

@@ -21,25 +21,58 @@ pub fn chunk(
         return Vec::new();
     }
     let max = settings.max_chunk_tokens.max(1);
-    let starts = path.filter(|_| settings.prefer_structural).map(|path| starts(content, path));
+    let path = path.filter(|_| settings.prefer_structural).and_then(|path| RepoPath::new(path).ok());
+    let starts = path.map(|path| starts(content, &path, cancel));
     let text = Text { lines: &lines, counter, cancel, starts: &starts.unwrap_or_default() };
     let mut pieces = Vec::new();
     text.cut(LineRange { start: 1, end: lines.len() as u32 }, 0, max, &mut pieces);
     text.join(pieces, settings.min_chunk_tokens.min(max), max)
 }
 
-/// Where definitions and sections start, comments and decorators above them included: the line from 1, and
-/// the number of definitions around it; by line.
-fn starts(content: &str, path: &str) -> Vec<(u32, usize)> {
-    let Ok(path) = RepoPath::new(path) else { return Vec::new() };
-    let found = indexd_lang::extract(&path, content.as_bytes());
+/// Bytes of a text that are parsed at once: a withdrawn request does not wait for more.
+const PARSED_BYTES: usize = 64 << 10;
+
+/// A definition or section, comments and decorators above it included: its first line from 1, and the number
+/// of definitions around it.
+type Start = (u32, usize);
+
+/// Where definitions and sections start, by line. A long text is parsed in parts, each from the last outermost
+/// definition of the one before; a definition longer than a part is cut at lines, and what is in its rest
+/// counts as outermost.
+fn starts(content: &str, path: &RepoPath, cancel: &dyn Fn() -> bool) -> Vec<Start> {
+    let (mut out, mut at, mut line) = (Vec::new(), 0, 1);
+    while at < content.len() && !cancel() {
+        let rest = &content[at..];
+        let end = match rest.as_bytes().get(PARSED_BYTES..) {
+            Some(more) => PARSED_BYTES + more.iter().position(|b| *b == b'\n').map_or(more.len(), |i| i + 1),
+            None => rest.len(),
+        };
+        let found = starts_of(&rest[..end], path);
+        let is_last = end == rest.len();
+        let last = found.iter().rev().find(|start| !is_last && start.1 == 0 && start.0 > 1);
+        let n_lines = match last {
+            Some(last) => last.0 - 1,
+            None => rest[..end].lines().count() as u32,
+        };
+        out.extend(
+            found.iter().filter(|start| start.0 <= n_lines).map(|start| (start.0 + line - 1, start.1)),
+        );
+        at += rest.split_inclusive('\n').take(n_lines as usize).map(str::len).sum::<usize>();
+        line += n_lines;
+    }
+    out
+}
+
+/// The starts in a text that is parsed as a whole.
+fn starts_of(content: &str, path: &RepoPath) -> Vec<Start> {
+    let found = indexd_lang::extract(path, content.as_bytes());
     if found.text.len() != content.len() {
         return Vec::new();
     }
     let ends: Vec<usize> = content.match_indices('\n').map(|(at, _)| at).collect();
     let defs = &found.facts.interface.defs;
     let around = |i: DefIdx| defs.get(i.0 as usize).map(|def| def.parent);
-    let mut out: Vec<(u32, usize)> = defs
+    let mut out: Vec<Start> = defs
         .iter()
         .map(|def| {
             let depth = std::iter::successors(around(def.parent), |i| around(*i)).count();
@@ -52,11 +85,14 @@ fn starts(content: &str, path: &str) -> Vec<(u32, usize)> {
     out
 }
 
+/// Bytes of one token: more only in long runs of one character.
+const TOKEN_BYTES_MAX: usize = 64;
+
 struct Text<'a> {
     lines: &'a [&'a str],
     counter: &'a dyn TokenCounter,
     cancel: &'a dyn Fn() -> bool,
-    starts: &'a [(u32, usize)],
+    starts: &'a [Start],
 }
 
 impl Text<'_> {
@@ -64,20 +100,30 @@ impl Text<'_> {
         self.counter.count_tokens(&whole_lines(&self.lines[range.start as usize - 1..range.end as usize]))
     }
 
+    /// True if a range has at most so many tokens. More bytes than tokens have are not counted.
+    fn fits(&self, range: LineRange, max: u32) -> bool {
+        let lines = &self.lines[range.start as usize - 1..range.end as usize];
+        let bytes: usize = lines.iter().map(|line| line.len() + 1).sum();
+        bytes <= (max as usize).saturating_mul(TOKEN_BYTES_MAX) && self.tokens(range) <= max
+    }
+
     /// Cuts a range at definitions with this number of definitions around them. Pieces that are too large are
     /// cut at the definitions inside, then between lines.
     fn cut(&self, range: LineRange, depth: usize, max: u32, out: &mut Vec<LineRange>) {
-        let inside = || self.starts.iter().filter(|(line, _)| (range.start..=range.end).contains(line));
-        let mut bounds: Vec<u32> = inside().filter(|start| start.1 == depth).map(|start| start.0).collect();
+        let from = self.starts.partition_point(|start| start.0 < range.start);
+        let inside = self.starts[from..].iter().take_while(|start| start.0 <= range.end);
+        let mut bounds: Vec<u32> = inside.filter(|start| start.1 == depth).map(|start| start.0).collect();
         if bounds.first() != Some(&range.start) {
             bounds.insert(0, range.start);
         }
         for (i, &start) in bounds.iter().enumerate().take_while(|_| !(self.cancel)()) {
             let end = bounds.get(i + 1).map_or(range.end, |next| next - 1);
             let piece = LineRange { start, end };
-            if self.tokens(piece) <= max {
+            let from = self.starts.partition_point(|at| at.0 <= start);
+            let mut inside = self.starts[from..].iter().take_while(|at| at.0 <= end);
+            if self.fits(piece, max) {
                 out.push(piece);
-            } else if inside().any(|(line, d)| *d > depth && (start + 1..=end).contains(line)) {
+            } else if inside.any(|at| at.1 > depth) {
                 self.cut(piece, depth + 1, max, out);
             } else {
                 self.fill(piece, max, out);
@@ -104,12 +150,12 @@ impl Text<'_> {
     /// Joins pieces below the minimum with the next piece, or at the end with the previous one.
     fn join(&self, pieces: Vec<LineRange>, min: u32, max: u32) -> Vec<LineRange> {
         let mut out: Vec<LineRange> = Vec::new();
-        for piece in pieces {
+        for piece in pieces.into_iter().take_while(|_| !(self.cancel)()) {
             if let Some(last) = out.last_mut() {
                 let both = LineRange { start: last.start, end: piece.end };
                 let is_small = self.tokens(*last) < min
                     || (self.tokens(piece) < min && piece.end as usize == self.lines.len());
-                if is_small && self.tokens(both) <= max {
+                if is_small && self.fits(both, max) {
                     *last = both;
                     continue;
                 }
@@ -269,5 +315,22 @@ mod tests {
         let text = "one\n".repeat(10_000);
         chunk(&text, Some("a.txt"), &settings(100, 0), &Words, &cancel);
         assert!(asked.get() < 10, "{}", asked.get());
+    }
+
+    /// A text of many parts is cut as a short one is: no chunk begins in the middle of a definition.
+    #[test]
+    fn a_long_text_is_cut_at_definitions_from_end_to_end() {
+        let one = |i: usize| {
+            format!("// F{i} counts.\nfunc F{i}(n int) int {{\n\ttotal := {i}\n\treturn total\n}}\n\n")
+        };
+        let text: String = std::iter::once("package a\n\n".to_owned()).chain((0..5_000).map(one)).collect();
+        assert!(text.len() > 4 * PARSED_BYTES);
+        let found = cut(&settings(25, 0), "a.go", &text);
+        assert_eq!(found.len(), 5_001);
+        assert!(
+            (0..5_000).all(|i| found[i + 1] == (i as u32 * 6 + 3, i as u32 * 6 + 8)),
+            "{:?}",
+            &found[..3]
+        );
     }
 }

@@ -127,6 +127,13 @@ mod tests {
     }
 
     #[test]
+    fn relevance_goes_before_recency() {
+        let ranked =
+            ranked(vec![chunk("new", OpenFile, 0.3, Some(9)), chunk("fits", OpenFile, 1.0, Some(1))]);
+        assert_eq!(names(&ranked), ["fits", "new"]);
+    }
+
+    #[test]
     fn should_combine_scores_weighted() {
         let ranked = ranked(vec![
             chunk("old", SearchResult, 0.8, Some(10)),

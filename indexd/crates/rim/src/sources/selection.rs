@@ -5,33 +5,45 @@ use super::{ContextChunk, Excluded, Settings};
 use indexd_api::sources::SourceType;
 use std::collections::BTreeMap;
 
-/// Takes chunks in rank order while they fit, `cost` tokens each; with a balance below 100, first within the
-/// share of each kind of source. Returns the chosen ones, best first, and the others with reasons.
+/// What chunks cost in the text that they will be written to.
+pub struct Costs<'a> {
+    /// A bound of the tokens that a chunk adds, whatever stands beside it; cheap.
+    pub bound: &'a dyn Fn(&ContextChunk) -> u64,
+    /// The tokens of the text of these chunks as a whole.
+    pub exact: &'a dyn Fn(&[&ContextChunk]) -> u64,
+}
+
+/// Takes chunks in rank order while they fit; with a balance below 100, first within the share of each kind of
+/// source. Where the bound of a chunk has no room, its exact cost decides, so no chunk that is left out would
+/// fit beside those before it. Returns the chosen ones, best first, and the others with reasons.
 pub fn select(
     chunks: Vec<ContextChunk>,
     settings: &Settings,
     budget: &mut Ledger,
-    cost: &dyn Fn(&ContextChunk) -> u64,
+    costs: &Costs,
 ) -> (Vec<ContextChunk>, Vec<Excluded>) {
     let is_balanced = settings.balance_percent < 100;
     let share =
         (budget.remaining() + budget.allocated()) * u64::from(settings.balance_percent.min(100)) / 100;
     let mut used: BTreeMap<SourceType, u64> = BTreeMap::new();
-    let mut slots: Vec<(ContextChunk, Result<(), &'static str>)> = Vec::new();
-    for chunk in chunks {
-        let tokens = cost(&chunk);
+    let mut filling = Filling { budget, costs, is_settled: true, taken: vec![Err("budget"); chunks.len()] };
+    for (i, chunk) in chunks.iter().enumerate() {
+        let tokens = (costs.bound)(chunk);
         let own = used.entry(chunk.source_type).or_default();
-        let is_over = is_balanced && *own + tokens > share;
-        let taken = if is_over { Err("budget") } else { take(budget, &chunk, tokens) };
-        *own += if taken.is_ok() { tokens } else { 0 };
-        slots.push((chunk, taken));
+        if !(is_balanced && *own + tokens > share) {
+            filling.take(&chunks, i);
+        }
+        *own += if filling.taken[i].is_ok() { tokens } else { 0 };
     }
     // Tokens left over by the shares go to the best of the rest.
-    for (chunk, taken) in slots.iter_mut().filter(|(_, taken)| is_balanced && taken.is_err()) {
-        *taken = take(budget, chunk, cost(chunk));
+    for i in 0..if is_balanced { chunks.len() } else { 0 } {
+        if filling.taken[i].is_err() {
+            filling.take(&chunks, i);
+        }
     }
+    let taken = filling.taken;
     let (mut chosen, mut excluded) = (Vec::new(), Vec::new());
-    for (chunk, taken) in slots {
+    for (chunk, taken) in chunks.into_iter().zip(taken) {
         match taken {
             Ok(()) => chosen.push(chunk),
             Err(reason) => excluded.push(Excluded { chunk, reason }),
@@ -40,13 +52,49 @@ pub fn select(
     (chosen, excluded)
 }
 
-fn take(budget: &mut Ledger, chunk: &ContextChunk, tokens: u64) -> Result<(), &'static str> {
-    budget.allocate(chunk.source_type, tokens).map_err(|full| match full {
-        Full::Category(_) => "category",
-        Full::Total(0) => "budget",
-        Full::Total(_) => "too-large",
-    })
+/// A budget that is being filled.
+struct Filling<'a, 'c> {
+    budget: &'a mut Ledger,
+    costs: &'a Costs<'c>,
+    /// True if the allocations are what is in use, and not bounds.
+    is_settled: bool,
+    taken: Vec<Result<(), &'static str>>,
 }
+
+impl Filling<'_, '_> {
+    /// Takes a chunk if it fits.
+    fn take(&mut self, chunks: &[ContextChunk], i: usize) {
+        let (chunk, bound) = (&chunks[i], (self.costs.bound)(&chunks[i]));
+        let mut full = self.budget.allocate(chunk.source_type, bound);
+        self.is_settled &= full.is_err();
+        if matches!(full, Err(Full::Total(_))) && !self.is_settled {
+            self.budget.settle((self.costs.exact)(&self.with(chunks, None)));
+            full = self.budget.allocate(chunk.source_type, bound);
+            self.is_settled = full.is_err();
+        }
+        // The text of a chunk is most of its cost: without room for it nothing need be counted.
+        if let Err(Full::Total(left)) = full
+            && u64::from(chunk.token_count) <= left + JOINED
+        {
+            let with = (self.costs.exact)(&self.with(chunks, Some(i)));
+            full = self.budget.allocate(chunk.source_type, with.saturating_sub(self.budget.allocated()));
+        }
+        self.taken[i] = full.map_err(|full| match full {
+            Full::Category(_) => "category",
+            Full::Total(0) => "budget",
+            Full::Total(_) => "too-large",
+        });
+    }
+
+    /// The chunks that are taken, and one more.
+    fn with<'t>(&self, chunks: &'t [ContextChunk], more: Option<usize>) -> Vec<&'t ContextChunk> {
+        let is_in = |i: usize| more == Some(i) || self.taken[i].is_ok();
+        chunks.iter().enumerate().filter(|(i, _)| is_in(*i)).map(|(_, c)| c).collect()
+    }
+}
+
+/// Tokens that a text may save by joining others.
+const JOINED: u64 = 2;
 
 #[cfg(test)]
 mod tests {
@@ -65,7 +113,10 @@ mod tests {
     ) -> (Vec<String>, Vec<(String, &'static str)>) {
         let name = |c: &ContextChunk| c.file_path.clone().unwrap();
         let mut ledger = Ledger::new(total, settings.category_tokens.clone());
-        let (chosen, excluded) = super::select(chunks, settings, &mut ledger, &|c| u64::from(c.token_count));
+        let own = |c: &ContextChunk| u64::from(c.token_count);
+        let exact = |chunks: &[&ContextChunk]| chunks.iter().map(|c| own(c)).sum();
+        let costs = Costs { bound: &own, exact: &exact };
+        let (chosen, excluded) = super::select(chunks, settings, &mut ledger, &costs);
         assert!(ledger.allocated() <= total);
         (chosen.iter().map(name).collect(), excluded.iter().map(|e| (name(&e.chunk), e.reason)).collect())
     }
@@ -149,5 +200,28 @@ mod tests {
         let (chosen, excluded) =
             selected(&limited, vec![chunk("a", OpenFile, 5), chunk("b", SearchResult, 5)], 10);
         assert_eq!((chosen, excluded), (vec!["b".to_owned()], vec![("a".to_owned(), "category")]));
+    }
+
+    #[test]
+    fn where_bounds_have_no_room_exact_costs_decide() {
+        // Of two chunks of one file the second shares the header, which the bound counts twice.
+        let chunks = || [4, 4, 3].map(|n| chunk("a", OpenFile, n)).to_vec();
+        let bound = |c: &ContextChunk| u64::from(c.token_count) + 3;
+        let asked = std::cell::Cell::new(0);
+        let exact = |chunks: &[&ContextChunk]| {
+            asked.set(asked.get() + 1);
+            chunks.iter().map(|c| u64::from(c.token_count)).sum::<u64>() + 3
+        };
+        for (total, chosen, is_counted) in
+            [(14, &[4, 4, 3][..], true), (13, &[4, 4], true), (10, &[4, 3], true), (21, &[4, 4, 3], false)]
+        {
+            let mut ledger = Ledger::new(total, BTreeMap::new());
+            asked.set(0);
+            let costs = Costs { bound: &bound, exact: &exact };
+            let (found, left) = super::select(chunks(), &Settings::default(), &mut ledger, &costs);
+            let tokens: Vec<u32> = found.iter().map(|c| c.token_count).collect();
+            assert_eq!((&*tokens, found.len() + left.len()), (chosen, 3), "{total}");
+            assert_eq!(asked.get() > 0, is_counted, "{total}");
+        }
     }
 }

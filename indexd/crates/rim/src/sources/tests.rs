@@ -52,7 +52,7 @@ fn budget(total: u64) -> ContextBudget {
 }
 
 fn packer<'a>(settings: &'a Settings, cancel: &'a dyn Fn() -> bool) -> Packer<'a> {
-    Packer { settings, counter: &Words, template: None, cancel }
+    Packer { task: "", settings, counter: &Words, template: None, cancel }
 }
 
 fn pack_with(settings: &Settings, sources: &[OfferedSource], total: u64) -> PackedContext {
@@ -200,7 +200,9 @@ fn stages_are_functions_over_records() {
     let (mut unique, gone) = deduplicate(ranked, &Words);
     unique.reverse();
     let mut ledger = Ledger::new(2, BTreeMap::new());
-    let (chosen, left) = select(unique, &settings, &mut ledger, &|c| u64::from(c.token_count));
+    let own = |c: &ContextChunk| u64::from(c.token_count);
+    let exact = |chunks: &[&ContextChunk]| chunks.iter().map(|c| own(c)).sum();
+    let (chosen, left) = select(unique, &settings, &mut ledger, &Costs { bound: &own, exact: &exact });
     assert_eq!((gone.len(), left.len(), ledger.remaining()), (0, 0, 0));
     assert_eq!(chosen.iter().map(|c| c.content.to_uppercase()).collect::<String>(), "TWO\nONE\n");
 }
@@ -211,5 +213,56 @@ fn reserves_that_leave_nothing_are_named() {
     let settings = Settings::default();
     let packed =
         super::pack(&[source(OpenFile, None, "x\n")], used_up, &packer(&settings, &|| false)).unwrap();
-    assert_eq!(packed.warnings[0], "the reserves leave no tokens of the window");
+    assert!(
+        packed.warnings[0]
+            .contains("responseReserve 90 and systemReserve 20 leave no tokens of the window of 100")
+    );
+}
+
+/// What a task asks for is taken from the middle of a large open file, and not its top.
+#[test]
+fn a_task_ranks_the_chunks_of_a_large_file() {
+    let function = |i: usize| match i {
+        70 => "func retryDelay(n int) int {\n\treturn n * backoff\n}\n\n".to_owned(),
+        i => format!("func step{i}(n int) int {{\n\treturn n + {i}\n}}\n\n"),
+    };
+    let text: String = (0..100).map(function).collect();
+    let settings = Settings { max_chunk_tokens: 12, min_chunk_tokens: 0, ..Settings::default() };
+    let first = |task: &str| {
+        let packer = Packer { task, ..packer(&settings, &|| false) };
+        let sources = [source(OpenFile, Some("a.go"), &text)];
+        let packed = super::pack(&sources, budget(100), &packer).unwrap();
+        assert!(packed.excluded.iter().all(|e| e.chunk.content.is_empty()) && packed.excluded.len() > 50);
+        packed.chunks[0].content.clone()
+    };
+    assert!(first("").contains("func step0("), "without a task the top comes first");
+    assert!(first("how long is the delay of a retry").contains("func retryDelay("));
+}
+
+/// No chunk that is left out would fit beside those that are in, whatever the budget.
+#[test]
+fn the_budget_is_filled() {
+    let counter = indexd_text::counter("o200k_base", &Default::default()).unwrap();
+    let text: String = (0..60)
+        .map(|i| format!("def step{i}(n):\n{}    return n + {i}\n\n\n", "    n += 1\n".repeat(i * 7 % 23)))
+        .collect();
+    let sources: Vec<OfferedSource> = (0..6)
+        .map(|i| source(SearchResult, Some(&format!("f{i}.py")), &text.replace("n +", &format!("n{i} +"))))
+        .collect();
+    let settings = Settings { max_chunk_tokens: 90, min_chunk_tokens: 0, ..Settings::default() };
+    let packer = Packer { counter: &*counter, ..packer(&settings, &|| false) };
+    for total in [60, 300, 301, 302, 1_000, 2_500] {
+        let all = selected(&sources, budget(total), &packer).unwrap();
+        let chosen: Vec<&ContextChunk> = all.chunks.iter().collect();
+        assert!(packer.tokens(&chosen).unwrap() <= total);
+        for left in all.excluded.iter().filter(|e| matches!(e.reason, "too-large" | "budget")) {
+            let with: Vec<&ContextChunk> = chosen.iter().copied().chain([&left.chunk]).collect();
+            assert!(packer.tokens(&with).unwrap() > total, "{total}: {:?}", left.chunk);
+        }
+        assert_eq!(pack_len(&sources, total, &packer), all.chunks.len());
+    }
+}
+
+fn pack_len(sources: &[OfferedSource], total: u64, packer: &Packer) -> usize {
+    super::pack(sources, budget(total), packer).unwrap().chunks.len()
 }

@@ -18,10 +18,29 @@ const SEPARATOR: &str = "\n---\n\n";
 ///
 /// # Errors
 /// Those of [`Template::render`].
-pub fn format(chunks: &[ContextChunk], template: Option<&Template>) -> Result<String, PackError> {
+pub fn format(chunks: &[&ContextChunk], template: Option<&Template>) -> Result<String, PackError> {
     let groups: Vec<String> = groups(chunks).iter().map(|group| group_text(group)).collect();
     let text = groups.join(SEPARATOR);
     template.map_or(Ok(text.clone()), |t| t.render(&json!({"chunks": chunks, "text": text})))
+}
+
+/// The tokens of the text of these chunks as a whole. Groups are counted one by one where their counts add up,
+/// so that a counter that remembers counts does not count them again.
+///
+/// # Errors
+/// Those of [`format`].
+pub fn tokens(
+    chunks: &[&ContextChunk],
+    template: Option<&Template>,
+    counter: &dyn TokenCounter,
+) -> Result<u64, PackError> {
+    let count = |text: &str| u64::from(counter.count_tokens(text));
+    if template.is_some() || !counter.is_exact() {
+        return Ok(count(&format(chunks, template)?));
+    }
+    let groups: Vec<String> = groups(chunks).iter().map(|group| group_text(group)).collect();
+    let Some((last, others)) = groups.split_last() else { return Ok(0) };
+    Ok(others.iter().map(|group| count(&(group.clone() + SEPARATOR))).sum::<u64>() + count(last))
 }
 
 /// Returns a bound of the tokens that a chunk takes besides its text: header, fence, gap and separator.
@@ -33,9 +52,9 @@ pub fn frame_tokens(chunk: &ContextChunk, counter: &dyn TokenCounter) -> u64 {
 
 /// Groups chunks by file, by line, at the rank of the best of them. A chunk without a file is a group of its
 /// own.
-fn groups(chunks: &[ContextChunk]) -> Vec<Vec<&ContextChunk>> {
+fn groups<'c>(chunks: &[&'c ContextChunk]) -> Vec<Vec<&'c ContextChunk>> {
     let mut out: Vec<Vec<&ContextChunk>> = Vec::new();
-    for c in chunks {
+    for &c in chunks {
         let known = out.iter_mut().find(|g| c.file_path.is_some() && g[0].file_path == c.file_path);
         match known {
             Some(group) => group.push(c),
@@ -78,7 +97,7 @@ mod tests {
     use super::*;
 
     fn text(chunks: &[ContextChunk]) -> String {
-        format(chunks, None).unwrap()
+        format(&chunks.iter().collect::<Vec<_>>(), None).unwrap()
     }
 
     fn tool(output: &str) -> ContextChunk {
@@ -145,7 +164,7 @@ mod tests {
     #[test]
     fn should_support_custom_templates() {
         let write = |template: &str| {
-            format(&[piece("a.go", OpenFile, 7, "x\n"), tool("done\n")], Some(&Template::new(template)?))
+            format(&[&piece("a.go", OpenFile, 7, "x\n"), &tool("done\n")], Some(&Template::new(template)?))
         };
         let each = "{% for c in chunks %}{{ c.filePath or c.sourceType }}:{{ c.startLine }} {{ c.content }}{% endfor %}";
         assert_eq!(write(each), Ok("a.go:7 x\ntoolResult:1 done\n".to_owned()));
@@ -163,5 +182,24 @@ mod tests {
         let chunks = [piece("a.go", OpenFile, 1, "x\n"), tool("done")];
         assert_eq!(text(&chunks), text(&chunks));
         assert_eq!(text(&[]), "");
+    }
+
+    /// Counting group by group equals counting the whole, also with a tokenizer that joins line ends.
+    #[test]
+    fn the_tokens_of_groups_add_up() {
+        let all = [
+            piece("a.go", OpenFile, 1, "\n\nfunc A() {\n\t}\n\n\n"),
+            tool("\n   \n--- FAIL: x\n\n"),
+            piece("b.md", OpenFile, 3, "```\n~~~\n   # t\n"),
+            piece("a.go", OpenFile, 90, "   }\n"),
+        ];
+        for name in ["o200k_base", "cl100k_base", "generic", "claude"] {
+            let counter = indexd_text::counter(name, &Default::default()).unwrap();
+            for n in 0..=all.len() {
+                let chunks: Vec<&ContextChunk> = all[..n].iter().collect();
+                let whole = counter.count_tokens(&format(&chunks, None).unwrap());
+                assert_eq!(tokens(&chunks, None, &*counter), Ok(u64::from(whole)), "{name} {n}");
+            }
+        }
     }
 }
