@@ -7,6 +7,7 @@
 //! types into those of the wire. [`log`] is the log file, [`limits`] the numbers.
 
 pub mod backend;
+pub mod bytes;
 pub mod card;
 pub mod change;
 pub mod connection;

@@ -83,13 +83,35 @@ impl Records {
         };
         for folder in folders {
             match std::fs::read_to_string(folder.join(&name)) {
-                Ok(record) => return Ok(record),
+                Ok(record) => return checked(record),
                 Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
                 Err(e) => return Err(failed(e)),
             }
         }
         Err(not_found(pack_id))
     }
+}
+
+/// Refuses a record whose shape this version does not know: one of another format or major schema version.
+fn checked(record: String) -> Result<String, ErrorObject> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Version {
+        format_version: u32,
+        schema_version: String,
+    }
+    let version: Version = serde_json::from_str(&record).map_err(|e| {
+        ErrorObject::new(ErrorCode::Storage, format!("the record of the pack is damaged: {e}"))
+    })?;
+    let (own, major) = (indexd_pack::pack::SCHEMA_VERSION, |v: &str| v.split('.').next().map(str::to_owned));
+    if version.format_version == 1 && major(&version.schema_version) == major(own) {
+        return Ok(record);
+    }
+    let message = format!(
+        "the record has format {} and schema {}; this version reads format 1 and schema {own}",
+        version.format_version, version.schema_version
+    );
+    Err(ErrorObject::new(ErrorCode::ContractVersion, message).with_hint("make the pack again"))
 }
 
 /// The file of a record. Ids come from clients, so only digests become names.
@@ -153,13 +175,35 @@ mod tests {
         let id = format!("pack:sha256:{}", "a1".repeat(32));
         let lost = |workspace, id: &str| records.read(workspace, id).unwrap_err().data.code;
         assert_eq!(lost(None, &id), ErrorCode::PackNotFound);
-        records.write("one", &id, "{\"n\":1}").unwrap();
-        records.write("one", &id, "{\"n\":2}").unwrap();
-        assert_eq!(records.read(Some("one"), &id).unwrap(), "{\"n\":1}");
-        assert_eq!(records.read(None, &id).unwrap(), "{\"n\":1}");
+        let record = |format: u32, version: &str, n: u32| {
+            format!("{{\"formatVersion\":{format},\"schemaVersion\":\"{version}\",\"n\":{n}}}")
+        };
+        records.write("one", &id, &record(1, "1.0.0", 1)).unwrap();
+        records.write("one", &id, &record(1, "1.0.0", 2)).unwrap();
+        assert_eq!(records.read(Some("one"), &id).unwrap(), record(1, "1.0.0", 1));
+        assert_eq!(records.read(None, &id).unwrap(), record(1, "1.0.0", 1));
         assert_eq!(lost(Some("two"), &id), ErrorCode::PackNotFound);
         for id in ["../../etc/passwd", "", "pack:sha256:..", &"/".repeat(64)] {
             assert_eq!(lost(None, id), ErrorCode::PackNotFound, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_record_of_another_version_is_refused_with_its_code() {
+        let dir = tempfile::tempdir().unwrap();
+        let records = Records::new(dir.path().join("packs"));
+        for (i, (record, code)) in [
+            ("{\"formatVersion\":1,\"schemaVersion\":\"1.7.0\"}", None),
+            ("{\"formatVersion\":2,\"schemaVersion\":\"1.0.0\"}", Some(ErrorCode::ContractVersion)),
+            ("{\"formatVersion\":1,\"schemaVersion\":\"2.0.0\"}", Some(ErrorCode::ContractVersion)),
+            ("{\"formatVersion\":1", Some(ErrorCode::Storage)),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let id = format!("pack:sha256:{i:064}");
+            records.write("one", &id, record).unwrap();
+            assert_eq!(records.read(None, &id).err().map(|e| e.data.code), code, "{record}");
         }
     }
 

@@ -13,7 +13,7 @@ use super::noticing::cookie::{Answer, Waiter};
 use super::status::{Freshness, Progress, Wait, WorkspaceError, WorkspaceState};
 use crate::config::{self, Config, Stamp};
 use crossbeam_channel::{RecvTimeoutError, Sender};
-use indexd_model::{Facts, FactsView, RepoPath};
+use indexd_model::{DefKind, Facts, FactsView, FileFacts, Interface, RepoPath};
 use indexd_os::Root;
 use indexd_proto::paths::private_dir;
 use indexd_proto::workspace::{Failure, FailureCode, ImportStatus, WaitMode, WorkspaceStatus};
@@ -338,26 +338,21 @@ impl Workspace {
         (n_files > 0).then_some(ImportStatus { tool, n_files, n_stale })
     }
 
-    /// Returns the name of the repository, independent of its location: the configured one, the module or
-    /// project name of its manifest, or the name of the folder. It is a function of the snapshot, the
-    /// settings and the root, so that equal states of the index have one name.
+    /// Returns the name of the repository: the configured one, the module or project name of its manifest, or the
+    /// title of its readme. It is a function of the snapshot and the settings, and not of the folder, so that all
+    /// clones of a commit have one name.
     pub fn repo_id_in(&self, snapshot: &Snapshot, config: &Config) -> String {
-        self.name(config, |manifest| {
-            let interface = snapshot.interface(snapshot.file_by_path(manifest)?);
-            Some(Facts::outside(&interface).str(interface.package?).to_owned())
-        })
+        let interface = |path: &str| Some(snapshot.interface(snapshot.file_by_path(path)?));
+        name(config, |path, of| of(&Facts::outside(&*interface(path)?), &*interface(path)?))
     }
 
-    /// Returns the name of the repository by the manifests on disk: status needs no index.
+    /// Returns the name of the repository by the files on disk: status needs no index.
     pub(super) fn repo_id(&self) -> String {
-        self.name(&self.config(), |manifest| package_on_disk(&self.setup.engine.root, manifest))
-    }
-
-    fn name(&self, config: &Config, package: impl Fn(&str) -> Option<String>) -> String {
-        let configured = Some(config.index_name.clone()).filter(|name| !name.is_empty());
-        let named = || MANIFESTS.iter().find_map(|manifest| package(manifest).filter(|n| !n.is_empty()));
-        let folder = || self.setup.engine.root.file_name().map(|n| n.to_string_lossy().into_owned());
-        configured.or_else(named).or_else(folder).unwrap_or_else(|| "root".to_owned())
+        let root = &self.setup.engine.root;
+        name(&self.config(), |path, of| {
+            let facts = facts_on_disk(root, path)?;
+            of(&Facts::inside(&facts), &facts.interface)
+        })
     }
 
     /// The canonical root.
@@ -464,10 +459,40 @@ fn failure_of(state: WorkspaceState) -> Option<(FailureCode, String)> {
 
 /// Manifests that name a module or a project, the most informative first.
 const MANIFESTS: [&str; 5] = ["go.mod", "pyproject.toml", "setup.cfg", "Cargo.toml", "package.json"];
+/// Files whose first title names a project without a manifest.
+const READMES: [&str; 5] = ["README.md", "README.rst", "README.markdown", "readme.md", "Readme.md"];
+/// The name of a repository that names itself nowhere.
+const UNNAMED: &str = "repository";
+/// Characters of a name.
+const NAME_CHARS_MAX: usize = 60;
 
-fn package_on_disk(root: &Path, manifest: &str) -> Option<String> {
-    let path = RepoPath::new(manifest).ok()?;
-    let (bytes, _) = indexd_os::Root::open(root).ok()?.read(manifest, 1 << 20).ok()?;
-    let facts = indexd_lang::extract(&path, &bytes).facts;
-    Some(Facts::inside(&facts).str(facts.interface.package?).to_owned())
+/// What a file says of a name.
+type Naming = fn(&Facts, &Interface) -> Option<String>;
+
+/// The configured name, or the first one that `read` finds in manifests and readmes.
+fn name(config: &Config, read: impl Fn(&str, Naming) -> Option<String>) -> String {
+    let package: Naming = |facts, interface| Some(facts.str(interface.package?).to_owned());
+    let title: Naming = |facts, interface| {
+        let section = interface.defs.iter().find(|d| d.kind == DefKind::Section)?;
+        Some(plain_name(facts.str(section.name)))
+    };
+    let configured = Some(config.index_name.clone()).filter(|name| !name.is_empty());
+    let manifests = MANIFESTS.iter().map(|path| (path, package));
+    let mut named = manifests.chain(READMES.iter().map(|path| (path, title)));
+    let found = || named.find_map(|(path, of)| read(path, of).filter(|name| !name.is_empty()));
+    configured.or_else(found).unwrap_or_else(|| UNNAMED.to_owned())
+}
+
+/// A title as a name: its words joined by hyphens, without marks.
+fn plain_name(title: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    let words = title.split(|c: char| !is_plain(c)).map(|w| w.trim_matches(|c: char| !c.is_alphanumeric()));
+    let words: Vec<&str> = words.filter(|w| !w.is_empty()).collect();
+    words.join("-").chars().take(NAME_CHARS_MAX).collect()
+}
+
+fn facts_on_disk(root: &Path, path: &str) -> Option<FileFacts> {
+    let name = RepoPath::new(path).ok()?;
+    let (bytes, _) = Root::open(root).ok()?.read(path, 1 << 20).ok()?;
+    Some(indexd_lang::extract(&name, &bytes).facts)
 }

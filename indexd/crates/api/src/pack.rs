@@ -527,8 +527,8 @@ pub struct Provenance {
     pub line_start: u32,
     /// Last line.
     pub line_end: u32,
-    /// Hash of the full text of these lines, as the index has it: where `redactions` says
-    /// that secrets were taken out, of the text without them.
+    /// BLAKE3 hash of the bytes of these lines in the file, line ends included. If the file changed while the
+    /// pack was made, or is an unsaved text, that of the text that the index holds.
     pub content_hash: String,
     /// One sentence made from `why`.
     pub selection_reason: String,

@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::error::PackError;
 use crate::pack::Pack;
 use crate::request::{Asked, Request};
+use crate::tail;
 use crate::template::Writer;
 use crate::write;
 use indexd_model::IndexView;
@@ -41,19 +42,21 @@ pub fn answer(view: &dyn IndexView, asked: &Asked, ctx: &Context) -> Result<Pack
         (ctx.stage)("write");
         return Ok(pack);
     }
-    let mut selected = assemble(view, asked, ctx)?;
+    let mut selected = with_tail(view, asked, ctx)?;
     (ctx.stage)("select");
     if (ctx.cancel)() {
         return Err(PackError::Cancelled);
     }
-    let tokens = u64::from(ctx.counter.count_tokens(&selected.rendered));
-    let budget = selected.request.budgets.max_total_tokens;
+    selected.size.tokens = u64::from(ctx.counter.count_tokens(&selected.rendered));
+    (ctx.stage)("render");
+    let mut pack = write::pack(&mut selected, asked, ctx)?;
+    tail::append(&mut pack, asked, ctx.counter);
+    let text = std::mem::take(&mut pack.rendered);
+    set_text(&mut pack, text, ctx);
+    let (tokens, budget) = (pack.stats.token_count, pack.stats.token_budget);
     if tokens > budget {
         return Err(PackError::ContextOverflow { tokens, budget });
     }
-    selected.size.tokens = tokens;
-    (ctx.stage)("render");
-    let pack = write::pack(&mut selected, asked, ctx)?;
     write::decisions(&selected, ctx);
     (ctx.stage)("write");
     Ok(pack)
@@ -69,9 +72,32 @@ pub fn preview(view: &dyn IndexView, asked: &Asked, ctx: &Context) -> Result<Pac
         pack.rendered.clear();
         return Ok(pack);
     }
-    let mut selected = assemble(view, asked, ctx)?;
+    let mut selected = with_tail(view, asked, ctx)?;
     selected.rendered.clear();
     write::pack(&mut selected, asked, ctx)
+}
+
+/// Chooses the items of a pack whose text leaves room for its end.
+fn with_tail<'a>(
+    view: &'a dyn IndexView,
+    asked: &Asked,
+    ctx: &'a Context<'a>,
+) -> Result<Selected<'a>, PackError> {
+    assemble_within(view, asked, &tail::with_room(asked), ctx)
+}
+
+/// Chooses the items of a pack within other limits than those that it reports.
+fn assemble_within<'a>(
+    view: &'a dyn IndexView,
+    asked: &Asked,
+    inner: &Asked,
+    ctx: &'a Context<'a>,
+) -> Result<Selected<'a>, PackError> {
+    let mut selected = assemble(view, inner, ctx)?;
+    let exact = selected.budgets.exact;
+    (selected.request, selected.budgets) = (asked.options.clone(), asked.limits.clone());
+    selected.budgets.exact = exact;
+    Ok(selected)
 }
 
 /// Builds a pack whose text comes from `writer`. Fills the default text several times, until the other text,
@@ -133,10 +159,7 @@ fn filled<'a>(
     let mut inner = asked.clone();
     inner.options.budgets.max_total_tokens = room;
     inner.limits.max_total_tokens.value = room;
-    let mut selected = assemble(view, &inner, ctx)?;
-    let exact = selected.budgets.exact;
-    (selected.request, selected.budgets) = (asked.options.clone(), asked.limits.clone());
-    selected.budgets.exact = exact;
+    let mut selected = assemble_within(view, asked, &inner, ctx)?;
     (ctx.stage)("select");
     let mut pack = write::pack(&mut selected, asked, ctx)?;
     let text = writer.text(&pack)?;

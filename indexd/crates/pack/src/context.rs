@@ -27,6 +27,9 @@ pub struct Context<'a> {
     pub created_at: &'a str,
     /// Returns true if the indexed bytes of a path equal the blob at HEAD (C-06).
     pub matches_head: &'a dyn Fn(&str) -> bool,
+    /// The hash of the bytes of some lines of a path, asked for files of which the index holds another text; none
+    /// if they cannot be had, and then the text is hashed.
+    pub bytes_hash: &'a dyn Fn(&str, Lines) -> Option<String>,
     /// Called with the name of each stage at its end; a caller with a clock can time the stages.
     pub stage: &'a dyn Fn(&'static str),
     /// Called for each candidate of the finished pack, best first. A caller can log scores and outcomes.
@@ -47,6 +50,7 @@ impl<'a> Context<'a> {
             change: None,
             created_at: "",
             matches_head: &|_| false,
+            bytes_hash: &|_, _| None,
             stage: &|_| {},
             decided: &|_| {},
         }

@@ -37,6 +37,7 @@ pub mod retrieve;
 pub mod role;
 pub mod score;
 pub mod sections;
+mod tail;
 pub mod template;
 pub mod tuning;
 pub mod unit;

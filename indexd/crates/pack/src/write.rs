@@ -4,6 +4,8 @@ mod guidance;
 mod nearest;
 mod why;
 
+pub use guidance::NO_SECTION;
+
 use crate::assemble::{Claimed, Selected, State};
 use crate::candidate::{Candidate, Origin};
 use crate::canonical::round6;
@@ -20,7 +22,7 @@ use crate::query::STOPWORDS_VERSION;
 use crate::request::{Asked, Layout, Strictness};
 use crate::retrieve::GRAPH;
 use crate::score::FEATURES;
-use indexd_model::{FileRoles, REDACTION_MARK, Span};
+use indexd_model::{FileRoles, Lines, REDACTION_MARK, Span};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,7 +108,7 @@ fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
     let excerpt = excerpt_of(a, i, &source);
     let mut why = why::why(a, i, &source);
     let also_at = places(a, i);
-    let lines = unit.lines();
+    let lines = covered(&a.claimed[i]);
     let whole = Span { start: source.lines().start(lines.start), end: source.lines().start(lines.end + 1) };
     let is_full = a.request.include_explain;
     if !is_full {
@@ -148,6 +150,14 @@ fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
     }
 }
 
+/// The lines of an item: those of its unit, with what is shown of the definition beyond them, as members of a
+/// class whose head is the unit.
+fn covered(c: &Claimed) -> Lines {
+    let own = c.candidate.unit.lines();
+    let parts = c.plan.iter().flat_map(|p| &p.parts);
+    parts.fold(own, |all, part| Lines { start: all.start.min(part.start), end: all.end.max(part.end) })
+}
+
 fn provenance(
     a: &mut Selected,
     ctx: &Context,
@@ -158,15 +168,17 @@ fn provenance(
 ) -> Provenance {
     let source = a.source(i);
     let c = &a.claimed[i].candidate;
-    let (path, lines) = (c.file.path.to_string(), c.unit.lines());
+    let (path, lines) = (c.file.path.to_string(), covered(&a.claimed[i]));
     let is_committed = (ctx.matches_head)(&path);
+    let is_other_text = c.file.roles.has(FileRoles::REDACTED) || c.file.roles.has(FileRoles::RECODED);
+    let of_bytes = if is_other_text { (ctx.bytes_hash)(&path, lines) } else { None };
     Provenance {
         snippet_id,
         reference: if is_committed { a.units.view.head() } else { format!("worktree:{signature}") },
         path,
         line_start: lines.start,
         line_end: lines.end,
-        content_hash: source.content_hash(lines),
+        content_hash: of_bytes.unwrap_or_else(|| source.content_hash(lines)),
         selection_reason: why::sentence(why),
     }
 }
@@ -239,9 +251,10 @@ fn excerpt_of(a: &Selected, i: usize, source: &Source) -> Excerpt {
         text.push_str(&source.shown(*lines));
         parts.push(Part { lines: line_range(*lines), range: with_ranges.then(|| source.utf16(span)) });
     }
+    let is_beyond = covered(&a.claimed[i]) != a.claimed[i].candidate.unit.lines();
     Excerpt {
         text,
-        truncated: plan.reason.is_some(),
+        truncated: plan.reason.is_some() || is_beyond,
         truncation: plan
             .reason
             .filter(|_| plan.form != Form::Head)

@@ -6,7 +6,7 @@ use crate::page;
 use crate::server::backend::{Answer, Context};
 use crate::server::dispatch::json;
 use crate::server::shelf::Kept;
-use crate::server::{change, convert, log, shown};
+use crate::server::{bytes, change, convert, log, shown};
 use crate::workspace::folder_name;
 use indexd_model::{FactsView as _, IndexView};
 use indexd_pack::PackError;
@@ -169,6 +169,9 @@ impl Engine {
             change,
             created_at: &created_at,
             matches_head: &|path| at_head.holds(path),
+            bytes_hash: &|path, lines| {
+                bytes::hash_of_lines(reading.workspace.root(), &reading.snapshot, path, lines)
+            },
             stage: &stage,
             decided: &|d| log::decision(d),
         };

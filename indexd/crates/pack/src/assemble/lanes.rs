@@ -79,8 +79,21 @@ impl Assembly<'_> {
             (0..self.s.claimed.len()).filter(|i| holds(&self.s.claimed[*i])).take(QUOTED_MAX).collect();
         let mut left = room;
         for i in holders {
-            if let Some(plan) = self.plan(i) {
-                left -= self.offer(i, plan, left).unwrap_or(0).min(left);
+            let source = self.s.source(i);
+            let lines = self.quoted_lines(i, &source);
+            let Some(plan) = self.plan(i) else { continue };
+            let taken = self.offer(i, plan, left);
+            left -= taken.unwrap_or(0).min(left);
+            // The phrase itself is shown wherever its lines fit.
+            let is_shown =
+                |plan: &Plan| lines.iter().any(|l| plan.parts.iter().any(|p| p.start <= *l && *l <= p.end));
+            if let Some(line) =
+                lines.first().filter(|_| !self.s.claimed[i].plan.as_ref().is_some_and(is_shown))
+            {
+                let parts = vec![Lines { start: *line, end: *line }];
+                let alone = Plan { form: Form::Windows, parts, reason: Some("windows") };
+                let plan = self.s.claimed[i].plan.as_ref().map_or(alone.clone(), |p| p.with(alone.parts));
+                let _ = self.offer(i, plan, self.left());
             }
         }
     }

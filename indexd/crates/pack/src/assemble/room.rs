@@ -78,12 +78,15 @@ impl Assembly<'_> {
         (c.unit.def.some().is_none() && is_inside && !step.is_out).then_some(line)
     }
 
-    /// Makes the shown part of long lines begin shortly before the heaviest word of the text in them.
+    /// Makes the shown part of long lines begin shortly before a quoted phrase, or the heaviest word of the text,
+    /// in them.
     fn cut_long_lines(&self, unit: &Unit, source: &Source) {
         let terms = &self.s.gathered.retrieved.weighted.terms;
         for line in (unit.lines().start..=unit.lines().end).filter(|l| source.is_long(*l)) {
-            let mut best: Option<(f64, usize)> = None;
-            words(source.slice(source.lines().span(line)), |at, word| {
+            let text = source.line(line);
+            let phrase = self.s.query.literals.iter().find_map(|phrase| text.find(phrase.as_str()));
+            let mut best = phrase.map(|at| (f64::INFINITY, at));
+            words(text, |at, word| {
                 word_terms(word, |t| {
                     let weight = terms.iter().find(|known| known.0 == t).map_or(0.0, |known| known.1);
                     if weight > best.map_or(0.0, |b| b.0) {
@@ -189,14 +192,33 @@ impl Assembly<'_> {
         for line in uses.filter(|l| lines.start <= **l && **l <= lines.end) {
             places[(line - lines.start) as usize] += top;
         }
+        // A line with a quoted phrase is shown before any other.
+        for line in self.quoted_lines(i, source) {
+            places[(line - lines.start) as usize] += PHRASE_FACTOR * top;
+        }
         LineScores { terms, places, weights: Rc::clone(&self.weights) }
+    }
+
+    /// The lines of a candidate on which a quoted phrase of the text begins, ascending.
+    pub(super) fn quoted_lines(&self, i: usize, source: &Source) -> Vec<u32> {
+        let lines = self.s.claimed[i].candidate.unit.lines();
+        let span = source.lines().lines_span(lines);
+        let text = source.slice(span);
+        let found = self.s.query.literals.iter().flat_map(|phrase| text.match_indices(phrase.as_str()));
+        let mut out: Vec<u32> = found.map(|(at, _)| source.lines().line(span.start + at as u32)).collect();
+        out.sort_unstable();
+        out.dedup();
+        out
     }
 }
 
+/// The value of a line with a quoted phrase, as a multiple of that of a line with all words of the text.
+const PHRASE_FACTOR: f64 = 4.0;
+
 /// Bytes of a line, line end included, from which it is cut: the limit of an item, or less in a small pack,
-/// where one line could take the whole budget or not fit at all.
+/// where one line could take the whole budget or not fit at all: it gets half of it.
 pub(super) fn line_bytes(caps: &Caps) -> usize {
-    let of_pack = scale_of(caps.max_total_tokens) as usize * BYTES_PER_TOKEN;
+    let of_pack = scale_of(caps.max_total_tokens) as usize * BYTES_PER_TOKEN / 2;
     of_pack.min(caps.max_bytes_per_item as usize)
 }
 

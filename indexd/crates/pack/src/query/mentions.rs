@@ -338,10 +338,14 @@ fn messages_of(line: &str, query: &mut Query) {
     }
 }
 
+/// Bytes of a phrase; longer ones are seldom one literal of the code.
+const PHRASE_BYTES_MAX: usize = 300;
+
 fn push_literal(text: &str, query: &mut Query) {
     let text = text.trim().trim_matches([':', ',', '.', ';']).trim();
     let n_words = text.split_whitespace().count();
-    let is_phrase = n_words >= 2 && (8..=120).contains(&text.len()) && text.chars().any(char::is_alphabetic);
+    let is_phrase =
+        n_words >= 2 && (8..=PHRASE_BYTES_MAX).contains(&text.len()) && text.chars().any(char::is_alphabetic);
     let is_flag = n_words == 1 && text.starts_with("--") && text.len() >= 4;
     if is_phrase || is_flag {
         push(&mut query.literals, text.to_owned());

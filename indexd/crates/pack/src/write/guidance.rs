@@ -206,12 +206,15 @@ impl Words {
     }
 }
 
+/// Said of candidates for which layout `agent` has no section.
+pub const NO_SECTION: &str = "none of the six sections";
+
 /// Reports candidates for which layout `agent` has no section.
 fn unclaimed(a: &Selected) -> Option<String> {
     let n = a.claimed.iter().filter(|c| c.state == State::Dropped(DropReason::NoRule)).count();
     let candidates = if n == 1 { "candidate fits" } else { "candidates fit" };
     (n > 0 && a.request.layout == Layout::Agent)
-        .then(|| format!("{n} {candidates} no section of layout agent; layout graph has one"))
+        .then(|| format!("{n} {candidates} {NO_SECTION}; layout graph has one"))
 }
 
 /// The advice if nothing was found.

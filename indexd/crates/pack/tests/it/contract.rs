@@ -542,7 +542,7 @@ fn what_fits_no_section_is_hinted_at() {
     let pack = with_seeds(&go(), request, 1);
     assert!(pack.stats.dropped_by_reason["unsupported"] > 0);
     let hints = &pack.missing_context_hints;
-    assert!(hints.iter().any(|h| h.contains(" no section of layout agent")), "{hints:?}");
+    assert!(hints.iter().any(|h| h.contains(" none of the six sections")), "{hints:?}");
 }
 
 #[test]

@@ -343,3 +343,45 @@ fn a_wide_window_is_filled_or_the_pack_says_why_not() {
         wide.missing_context_hints
     );
 }
+
+/// Where a quoted phrase is found, its line is shown: among lines with more words of the text, on a line that is
+/// cut, in another file than the hits, and in a pack of few tokens.
+#[test]
+fn the_line_of_a_quoted_phrase_is_always_shown() {
+    const PHRASE: &str = "lease was revoked too early";
+    let busy = |n: usize| -> String {
+        (0..n).map(|i| format!("\tcheckLease(revoked, early, lease{i}, revokeLease({i}))\n")).collect()
+    };
+    let long =
+        format!("package a\n\nfunc CheckLease() {{\n{}\tlog(\"{PHRASE}\")\n{}}}\n", busy(150), busy(150));
+    let packed = format!(
+        "package a\n\nvar table = []string{{\"{}{PHRASE}{}\"}}\n",
+        "leading, ".repeat(900),
+        ", trailing".repeat(900)
+    );
+    let hits = (0..30).map(|i| {
+        let text = format!("package a\n\n// Revoked{i} says why a lease was revoked early, too early.\nfunc Revoked{i}(lease Lease) {{\n{}}}\n", busy(6));
+        (format!("a/hit{i}.go"), text)
+    });
+    for (path, text) in [
+        ("a/long.go", long.as_str()),
+        ("a/packed.go", &packed),
+        ("a/check_test.go", &long),
+        (
+            "docs/lease.md",
+            &format!("# Leases\n\n{}\n\nA {PHRASE}.\n", "Leases are revoked early. ".repeat(400)),
+        ),
+    ] {
+        let tree: Vec<(String, String)> = hits.clone().chain([(path.to_owned(), text.to_owned())]).collect();
+        let view = Oracle::of(&tree);
+        for tokens in [600, 1_500, 4_000] {
+            for stop in ["value", "budget"] {
+                let request = json!({"query": format!("why is it said that \"{PHRASE}\""),
+                    "budgets": {"maxTotalTokens": tokens, "stop": stop}});
+                let pack = pack(&view, request);
+                let is_shown = pack.rendered.contains(PHRASE);
+                assert!(is_shown, "{path} in {tokens} until {stop}:\n{}", pack.rendered);
+            }
+        }
+    }
+}

@@ -8,6 +8,7 @@ mod named;
 mod options;
 mod properties;
 mod ranking;
+mod stated;
 mod support;
 mod walk;
 mod why;

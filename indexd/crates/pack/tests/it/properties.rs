@@ -102,7 +102,8 @@ proptest! {
     fn a_pack_of_n_tokens_comes_back_as_it_was_with_a_budget_of_n(
         query in words(),
         budget in 30u64..6_000,
-        layout in prop::sample::select(vec!["graph", "agent", "flat"]),
+        // In layout `agent` the end of the text has room of its own, which depends on the budget.
+        layout in prop::sample::select(vec!["graph", "flat"]),
         is_go in any::<bool>(),
     ) {
         let view = if is_go { go() } else { python() };
@@ -147,6 +148,16 @@ fn check_excerpt(view: &Oracle, item: &indexd_pack::pack::Item, bytes: u64) -> R
     let of = |p: &indexd_pack::pack::Part| {
         &text[lines.lines_span(Lines { start: p.lines.start, end: p.lines.end }).range()]
     };
+    // What is shown is within the item, whose hash covers it.
+    let is_within =
+        |p: &indexd_pack::pack::Part| item.lines.start <= p.lines.start && p.lines.end <= item.lines.end;
+    prop_assert!(
+        item.excerpt.parts.iter().all(is_within),
+        "{}: {:?} {:?}",
+        item.title,
+        item.lines,
+        item.excerpt.parts
+    );
     let joined: String = item.excerpt.parts.iter().map(of).collect();
     // A line above the limit is shown in part, between marks.
     let (stored, shown) = (joined.split_inclusive('\n'), item.excerpt.text.split_inclusive('\n'));
