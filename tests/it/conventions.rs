@@ -171,7 +171,7 @@ fn the_check_of_schemas_finds_faults() {
 }
 
 /// What is wrong with a value by a schema, of the keywords that ours use; any other keyword is a fault.
-fn faults(schema: &Value, value: &Value) -> Vec<String> {
+pub fn faults(schema: &Value, value: &Value) -> Vec<String> {
     let mut out = Vec::new();
     look(schema, schema, value, "", &mut out);
     out
@@ -342,7 +342,7 @@ fn every_door_gives_the_same_pack() {
     let mut mcp = start("ctl", &["mcp"]);
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"_meta": meta,
-        "name": "build_context_pack", "arguments": {"query": QUERY, "structured": true}}});
+        "name": "context_pack_create", "arguments": {"query": QUERY, "structured": true}}});
     let said = answer(mcp.stdout.take().unwrap(), mcp.stdin.take().unwrap(), &call);
     assert_eq!(said["result"]["structuredContent"]["packId"], id, "{said}");
     mcp.wait().unwrap();

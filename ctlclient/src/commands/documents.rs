@@ -4,7 +4,7 @@
 //! reached, text search takes its place for the pack: `rg`, else `git grep`; without either the command
 //! fails.
 
-use super::pack::{PackArgs, SearchWith};
+use super::pack::{PackArgs, SearchWith, Shape};
 use super::{Target, check_page, current_dir, note, text_search, wait};
 use crate::cli::{Common, WaitArgs, word};
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 /// Options of `map`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "At most 500 lines of Markdown; with --json the same as data, complete.
+#[command(after_help = "At most 500 lines of Markdown, what matters first; with --json all as data.
 
 Examples:
   ctl map --out repo_map.md
@@ -37,6 +37,9 @@ pub struct MapArgs {
     /// Tokens of the document, exactly counted, 500 to 90000 [default: 500 lines]
     #[arg(long, value_name = "TOKENS")]
     max_tokens: Option<u32>,
+    /// Everything, however long
+    #[arg(long, conflicts_with = "max_tokens")]
+    all: bool,
     /// Make it afresh even when an equal one is at hand
     #[arg(long, hide_short_help = true)]
     no_cache: bool,
@@ -63,6 +66,7 @@ pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
         progress: progress.is_wanted(),
         no_cache: args.no_cache,
         max_tokens: args.max_tokens,
+        whole: args.all,
         page: args.form == MapForm::Html,
     };
     if params.page {
@@ -82,11 +86,15 @@ pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
 
 /// Prints the context of a task as one Markdown document, or writes it to a file.
 pub fn markdown(common: &Common, args: &PackArgs, query: &str) -> Result<(), Failure> {
-    let answer = match args.search {
-        SearchWith::Rg | SearchWith::Git => by_tools(common, args, query, None)?,
+    let with = match args.shape {
+        Some(Shape::Document(with)) => with,
+        _ => SearchWith::Auto,
+    };
+    let answer = match with {
+        SearchWith::Rg | SearchWith::Git => by_tools(common, with, query, None)?,
         SearchWith::Index => by_index(common, args, query)?,
         SearchWith::Auto => match by_index(common, args, query) {
-            Err(failure) if is_without_index(&failure) => by_tools(common, args, query, Some(&failure))?,
+            Err(failure) if is_without_index(&failure) => by_tools(common, with, query, Some(&failure))?,
             answer => answer?,
         },
     };
@@ -132,13 +140,13 @@ fn is_without_index(failure: &Failure) -> bool {
 
 fn by_tools(
     common: &Common,
-    args: &PackArgs,
+    with: SearchWith,
     query: &str,
     failure: Option<&Failure>,
 ) -> Result<MarkdownResult, Failure> {
     let root = root(common)?;
     let candidates = indexd_task::queries::candidates(query);
-    let found = text_search::find(&root, &candidates, args.search)?;
+    let found = text_search::find(&root, &candidates, with)?;
     let read = |path: &str| text_search::read(&root, path);
     let n_files = found.paths.len();
     let (queries, files, n_found) = indexd_task::hits::files(&candidates, &found.lines, n_files, &read);

@@ -22,6 +22,7 @@ mod mcp;
 mod metrics;
 mod overview;
 mod pack;
+mod pack_sources;
 mod pack_text;
 mod pick;
 mod service;

@@ -35,7 +35,8 @@ use std::path::{Path, PathBuf};
   ctl pack \"and who retries\" --seen pack:sha256:1f0c...     # nothing twice
   ctl pack -i \"where is the retry decided\" > context.md     # choose first
   ctl pack \"where is it\" --as html --out pack.html
-  ctl pack \"x\" --param expansion.direction=in")]
+  ctl pack \"x\" --param expansion.direction=in
+  ctl pack \"why does it fail\" --sources offered.jsonl     # what you have")]
 pub struct PackArgs {
     /// The task in words, quoted or not; `-` reads it from standard input
     #[arg(value_name = "QUERY")]
@@ -68,7 +69,8 @@ pub struct PackArgs {
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub seen: Vec<String>,
     /// text (as pipes and models get it), places (without code), markdown, json, html
-    /// (a page), document (at most 12 files, 50 lines of each), or template=FILE
+    /// (a page), document (at most 12 files, 50 lines of each; document=index, =rg or =git
+    /// says what searches), or template=FILE
     #[arg(long = "as", value_name = "FORM", value_parser = Shape::of)]
     pub shape: Option<Shape>,
     /// Write to FILE instead of standard output
@@ -81,6 +83,12 @@ pub struct PackArgs {
     /// Show signals and what was left out
     #[arg(long)]
     pub explain: bool,
+    /// Pack what FILE (- for standard input) offers and not what the index finds: a JSON
+    /// object a line, with sourceType (toolResult, openFile, searchResult, reference),
+    /// content, filePath, lineRange, relevanceScore, timestamp. Without --budget the
+    /// window of the settings
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["expect", "fill", "intent", "change", "seen", "interactive", "explain", "focus_file", "layout", "param", "record", "overlays"])]
+    pub sources: Option<PathBuf>,
     /// A file to start from
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub focus_file: Option<String>,
@@ -90,9 +98,6 @@ pub struct PackArgs {
     /// Any member of the request: --param budgets.maxItems=10 --param strictness=strict
     #[arg(long, value_name = "NAME=VALUE")]
     pub param: Vec<String>,
-    /// What searches for --as document: the index, else rg, else git grep
-    #[arg(long, value_name = "WITH", default_value = "auto", hide_short_help = true)]
-    pub search: SearchWith,
     /// Assemble afresh even when an equal pack is at hand
     #[arg(long, hide_short_help = true)]
     pub no_cache: bool,
@@ -119,7 +124,7 @@ pub enum Shape {
     /// A page to look at.
     Html,
     /// One Markdown document of few files.
-    Document,
+    Document(SearchWith),
 }
 
 impl Shape {
@@ -131,7 +136,8 @@ impl Shape {
             ("json", "") => Self::Text(Renderer::Json),
             ("places", "") => Self::Places,
             ("html", "") => Self::Html,
-            ("document", "") => Self::Document,
+            ("document", "") if name == "document" => Self::Document(SearchWith::Auto),
+            ("document", with) => Self::Document(SearchWith::from_str(with, false)?),
             _ => return Err("write text, places, markdown, json, html, document or template=FILE".to_owned()),
         })
     }
@@ -159,8 +165,11 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         return read(common, args, pack_id);
     }
     let query = query(args)?;
+    if let Some(file) = &args.sources {
+        return super::pack_sources::pack(common, args, file, query);
+    }
     let is_page = args.shape == Some(Shape::Html);
-    if args.shape == Some(Shape::Document) {
+    if matches!(args.shape, Some(Shape::Document(_))) {
         return super::documents::markdown(common, args, &query);
     }
     if is_page {
@@ -394,7 +403,7 @@ fn change(args: &PackArgs) -> Result<Option<ChangeRequest>, Failure> {
 }
 
 /// The text of a template; the daemon says what is wrong with it.
-fn template(file: &Path) -> Result<String, Failure> {
+pub(super) fn template(file: &Path) -> Result<String, Failure> {
     let read = match file.as_os_str() == "-" {
         true => std::io::read_to_string(standard_input(TEMPLATE_BYTES_MAX)),
         false => std::fs::read_to_string(file),
@@ -492,7 +501,8 @@ mod tests {
     #[test]
     fn an_answer_has_one_of_few_forms() {
         assert_eq!(Shape::of("template=a=b"), Ok(Shape::Template("a=b".into())));
-        for wrong in ["", "md", "template", "template=", "text=x"] {
+        assert_eq!(Shape::of("document=git"), Ok(Shape::Document(SearchWith::Git)));
+        for wrong in ["", "md", "template", "template=", "text=x", "document=", "document=grep"] {
             assert!(Shape::of(wrong).is_err(), "{wrong}");
         }
     }

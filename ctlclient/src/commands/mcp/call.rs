@@ -1,7 +1,7 @@
 //! One call of a tool: its arguments, a request to the daemon, the answer as text.
 //!
-//! A model reads the text alone. What programs want to know beside it, places, reasons and counts, is
-//! given when asked for: clients that find structured content may show it to the model in place of
+//! A model reads the text alone. What programs want to know beside it, of a pack the whole object without its
+//! code, is given when asked for: clients that find structured content may show it to the model in place of
 //! the text.
 
 use super::tools::{
@@ -23,15 +23,16 @@ use indexd_proto::grep::{GrepParams, GrepResult, GrepRole};
 use indexd_proto::limits::CTL_BUDGET_TOKENS;
 use indexd_proto::pack::{Form, Pack};
 use indexd_proto::request::{
-    BudgetsRequest, CallOptions, Focus, Intent, PackGetParams, PackGetResult, PackParams, PackResult, Request,
+    BudgetsRequest, CallOptions, ContextBudgetRequest, Focus, Intent, Layout, PackGetParams, PackGetResult,
+    PackParams, PackResult, Request,
 };
 use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
+use indexd_proto::sources::{OfferedSource, SourcesParams, SourcesResult};
 use indexd_proto::workspace::{Envelope, Wait};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, VecDeque};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Mutex, PoisonError};
 
 /// Items of earlier packs that a request may name.
@@ -40,8 +41,6 @@ const SEEN_MAX: usize = 2_000;
 const TEXTS_KEPT: usize = 32;
 /// Bytes of these texts.
 const TEXT_BYTES_KEPT: usize = 4 << 20;
-/// Questions that are remembered; when there are more, all are asked for the first time again.
-const ASKED_MAX: usize = 4_096;
 /// Milliseconds that a call waits for a first build; clients give up after a minute.
 const BUILD_WAIT_MS: u64 = 45_000;
 /// Columns of text for models.
@@ -83,47 +82,23 @@ pub struct Desk {
 struct Memory {
     /// By root: what was shown.
     shown: HashMap<String, Shown>,
-    /// Hashes of packs asked for, with how many items had been shown before: the same question again
-    /// means that its answer is not at hand.
-    asked: HashMap<u64, u64>,
     /// The newest packs with their text.
     texts: VecDeque<(String, String)>,
 }
 
 /// Marks of the items shown, oldest first, as far as they are kept.
 #[derive(Default)]
-struct Shown {
-    marks: VecDeque<String>,
-    /// How many older ones are kept no more.
-    n_gone: u64,
-}
+struct Shown(VecDeque<String>);
 
 impl Shown {
-    fn n_all(&self) -> u64 {
-        self.n_gone + self.marks.len() as u64
-    }
-
-    /// Those among the first `n` of all.
-    fn of_first(&self, n: u64) -> Vec<String> {
-        self.marks.iter().take(n.saturating_sub(self.n_gone) as usize).cloned().collect()
-    }
-
     fn add(&mut self, mark: String) {
-        if self.marks.contains(&mark) {
-            return;
+        if !self.0.contains(&mark) {
+            self.0.push_back(mark);
         }
-        self.marks.push_back(mark);
-        while self.marks.len() > SEEN_MAX {
-            self.marks.pop_front();
-            self.n_gone += 1;
+        if self.0.len() > SEEN_MAX {
+            self.0.pop_front();
         }
     }
-}
-
-fn hash_of(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Arguments of every tool.
@@ -147,7 +122,18 @@ struct PackArguments {
     #[serde(default)]
     fill: bool,
     #[serde(default)]
-    repeat: bool,
+    unseen: bool,
+    /// Members of the request that the others do not cover.
+    #[serde(default)]
+    request: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SourcesArguments {
+    query: Option<String>,
+    sources: Vec<OfferedSource>,
+    max_tokens: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -219,6 +205,11 @@ impl Desk {
         Self { no_daemon, structured, memory: Mutex::default() }
     }
 
+    /// True if every answer has structured content.
+    pub fn is_structured(&self) -> bool {
+        self.structured
+    }
+
     /// Answers a call.
     ///
     /// # Errors
@@ -231,7 +222,8 @@ impl Desk {
         let root = wanted.workspaces.pick(shared.repo.as_deref())?;
         let mut asking = self.connect(root, wanted.stop, wanted.listener)?;
         let mut outcome = match tool {
-            Tool::Build | Tool::Create => self.pack(&mut asking, read(tool, args)?, tool == Tool::Create),
+            Tool::Build | Tool::Create => self.pack(&mut asking, read(tool, args)?, tool),
+            Tool::Sources => sources(&mut asking, read(tool, args)?),
             Tool::Get => self.get(&mut asking, &read(tool, args)?),
             Tool::Search => search(&mut asking, read(tool, args)?),
             Tool::Grep => grep(&mut asking, read(tool, args)?),
@@ -265,30 +257,30 @@ impl Desk {
         Ok(Asking { session, progress: Progress::told(listener), root, wants_progress })
     }
 
-    fn pack(&self, asking: &mut Asking, args: PackArguments, write: bool) -> Result<Outcome, Failure> {
-        if let Some(n) = args.max_tokens.filter(|n| !(TOKENS_MIN..=TOKENS_MAX).contains(n)) {
-            let message = format!("max_tokens must be {TOKENS_MIN} to {TOKENS_MAX}, not {n}");
-            return Err(Failure::hinted(ErrorCode::InvalidRequest, message, "leave it out for 4000"));
-        }
-        let mut request = request_of(&args);
-        let key = format!("{}\n{request:?}", asking.root);
-        let (n_before, seen) = match args.repeat {
-            true => (0, Vec::new()),
-            false => self.seen(asking.root, &key),
-        };
-        request.seen = seen;
+    fn pack(&self, asking: &mut Asking, args: PackArguments, tool: Tool) -> Result<Outcome, Failure> {
+        check_tokens(args.max_tokens)?;
+        let write = tool == Tool::Create;
+        let mut request = request_of(&args, tool)?;
+        let seen = if args.unseen { self.seen(asking.root) } else { Vec::new() };
+        let n_seen = seen.len();
+        request.seen.extend(seen);
         let params = PackParams { call: options(asking, write), request };
         let line = asking.call(Method::Pack, &params)?;
         let answer: PackResult = session::result(&line)?;
         let pack: Pack = serde_json::from_str(answer.pack.get()).map_err(shape)?;
         let text = answer.rendered.unwrap_or_default().into_owned();
-        self.remember(asking.root, &key, n_before, &pack, &text);
+        self.remember(asking.root, &pack, &text);
         let text = if text.is_empty() { "No relevant code found.".to_owned() } else { text };
         let mut notes = notes(&answer.envelope, &pack.warnings);
+        if n_seen > 0 {
+            notes.push(format!("note: {n_seen} items that this session was shown are places only"));
+        }
         if write {
             notes.insert(0, format!("packId: {}", pack.pack_id));
         }
-        Ok(Outcome::new(text, &notes, places(&pack, Some(&answer.envelope))))
+        let mut structured = without_code(answer.pack.get())?;
+        structured["fresh"] = json!(answer.envelope.fresh);
+        Ok(Outcome::new(text, &notes, structured))
     }
 
     fn get(&self, asking: &mut Asking, args: &GetArguments) -> Result<Outcome, Failure> {
@@ -300,24 +292,17 @@ impl Desk {
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = memory.texts.iter().find(|(id, _)| *id == pack.pack_id).map(|(_, text)| text.clone());
         let text = kept.unwrap_or_else(|| pack_text::render(&pack, STYLE, false, false));
-        Ok(Outcome::new(text, &[], places(&pack, None)))
+        Ok(Outcome::new(text, &[], without_code(answer.pack.get())?))
     }
 
-    /// The items that a pack need not show again, and how many were shown when that was asked first: a
-    /// repeated question gets the list of its first answer, as far as it is kept.
-    fn seen(&self, root: &str, key: &str) -> (u64, Vec<String>) {
+    /// The items that a pack need not show again.
+    fn seen(&self, root: &str) -> Vec<String> {
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(shown) = memory.shown.get(root) else { return Default::default() };
-        let n_before = memory.asked.get(&hash_of(key)).copied().unwrap_or_else(|| shown.n_all());
-        (n_before, shown.of_first(n_before))
+        memory.shown.get(root).map_or_else(Vec::new, |shown| shown.0.iter().cloned().collect())
     }
 
-    fn remember(&self, root: &str, key: &str, n_before: u64, pack: &Pack, text: &str) {
+    fn remember(&self, root: &str, pack: &Pack, text: &str) {
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        if memory.asked.len() >= ASKED_MAX {
-            memory.asked.clear();
-        }
-        memory.asked.entry(hash_of(key)).or_insert(n_before);
         let shown = memory.shown.entry(root.to_owned()).or_default();
         // A place shows no code of the item.
         pack.items().filter(|item| item.form != Form::Place).for_each(|item| shown.add(item.seen_mark()));
@@ -430,10 +415,56 @@ fn found(text: String, line: &[u8], envelope: &Envelope) -> Result<Outcome, Fail
     Ok(Outcome::new(text, &notes(envelope, &[]), structured))
 }
 
-/// The request that the arguments make: the one that `ctl pack` makes for the same question,
-/// so that both get the same pack.
-fn request_of(args: &PackArguments) -> Request {
-    Request {
+/// Packs what the caller offers.
+fn sources(asking: &mut Asking, args: SourcesArguments) -> Result<Outcome, Failure> {
+    check_tokens(args.max_tokens)?;
+    let tokens = args.max_tokens.unwrap_or(CTL_BUDGET_TOKENS);
+    let params = SourcesParams {
+        repo: Some(asking.root.to_owned()),
+        query: args.query,
+        sources: args.sources,
+        budget: Some(ContextBudgetRequest {
+            total_tokens: Some(tokens),
+            response_reserve: Some(0),
+            system_reserve: Some(0),
+        }),
+        wait: asking.wait(),
+        progress: asking.wants_progress,
+        ..SourcesParams::default()
+    };
+    let line = asking.call(Method::ContextPack, &params)?;
+    let answer: SourcesResult = session::result(&line)?;
+    let (text, said, structured) = packed_text(answer.packed);
+    Ok(Outcome::new(text, &notes(&answer.envelope, &said), structured))
+}
+
+/// The text of a packing, what else its reader should know, and the rest as data without the code.
+fn packed_text(packed: Map<String, Value>) -> (String, Vec<String>, Value) {
+    let mut packed = Value::Object(packed);
+    let text = packed.as_object_mut().and_then(|p| p.remove("content"));
+    let text = text.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
+    for chunk in packed["chunks"].as_array_mut().into_iter().flatten() {
+        chunk.as_object_mut().map(|c| c.remove("content"));
+    }
+    let n = |key: &str| packed[key].as_array().map_or(0, Vec::len);
+    let mut said: Vec<String> = serde_json::from_value(packed["warnings"].clone()).unwrap_or_default();
+    if n("excluded") > 0 {
+        said.push(format!("{} of {} chunks left out", n("excluded"), n("excluded") + n("chunks")));
+    }
+    let text = if text.is_empty() { "Nothing to show.".to_owned() } else { text };
+    (text, said, packed)
+}
+
+fn check_tokens(asked: Option<u64>) -> Result<(), Failure> {
+    let Some(n) = asked.filter(|n| !(TOKENS_MIN..=TOKENS_MAX).contains(n)) else { return Ok(()) };
+    let message = format!("max_tokens must be {TOKENS_MIN} to {TOKENS_MAX}, not {n}");
+    Err(Failure::hinted(ErrorCode::InvalidRequest, message, "leave it out for 4000"))
+}
+
+/// The request that the arguments make. `context_pack_create` makes the one that `ctl pack` makes for the same
+/// question, so that both get the same pack; `build_context_pack` asks for the six sections.
+fn request_of(args: &PackArguments, tool: Tool) -> Result<Request, Failure> {
+    let request = Request {
         query: args.query.clone(),
         expect: args.expect.clone(),
         include_explain: Some(false),
@@ -444,7 +475,26 @@ fn request_of(args: &PackArguments) -> Request {
         },
         intent: args.intent,
         focus: args.focus_file.clone().map(|path| Focus { file_rel_path: Some(path), ..Focus::default() }),
+        layout: (tool == Tool::Build).then_some(Layout::Agent),
         ..Request::default()
+    };
+    if args.request.is_empty() {
+        return Ok(request);
+    }
+    let mut members = serde_json::to_value(request).map_err(shape)?;
+    lay_over(&mut members, Value::Object(args.request.clone()));
+    Request::from_json(members).map_err(|e| Failure::new(e.code(), e.to_string()))
+}
+
+/// Puts the members of `over` in the place of those of `under`, objects member by member.
+fn lay_over(under: &mut Value, over: Value) {
+    match (under, over) {
+        (Value::Object(under), Value::Object(over)) => {
+            for (name, value) in over {
+                lay_over(under.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (under, over) => *under = over,
     }
 }
 
@@ -460,38 +510,14 @@ fn options(asking: &Asking, write: bool) -> CallOptions {
     }
 }
 
-/// Places, reasons and counts of a pack, without its code.
-fn places(pack: &Pack, envelope: Option<&Envelope>) -> Value {
-    let items = pack.sections.iter().flat_map(|s| s.items.iter().map(move |i| (s, i)));
-    let items: Vec<Value> = items
-        .map(|(section, item)| {
-            json!({
-                "section": section.name,
-                "path": item.file_rel_path,
-                "lines": [item.lines.start, item.lines.end],
-                "shown": item.excerpt.parts.iter().map(|p| [p.lines.start, p.lines.end]).collect::<Vec<_>>(),
-                "title": item.title,
-                "form": item.form,
-                "why": item.why.rule,
-                "chunkUid": item.chunk_uid,
-                "tokens": item.tokens,
-            })
-        })
-        .collect();
-    let stats = &pack.stats;
-    let mut out = json!({
-        "packId": pack.pack_id,
-        "items": items,
-        "counts": {"found": stats.found, "included": stats.included, "dropped": stats.dropped},
-        "tokens": {"used": stats.token_count, "budget": stats.token_budget},
-        "warnings": pack.warnings,
-    });
-    if let Some(envelope) = envelope {
-        out["repoId"] = json!(envelope.repo_id);
-        out["fresh"] = json!(envelope.fresh);
-        out["indexSignature"] = json!(envelope.index_signature);
+/// A pack as an object, without its code, which is in the text.
+fn without_code(pack: &str) -> Result<Value, Failure> {
+    let mut pack: Value = serde_json::from_str(pack).map_err(shape)?;
+    let sections = pack["sections"].as_array_mut().into_iter().flatten();
+    for item in sections.flat_map(|s| s["items"].as_array_mut()).flatten() {
+        item["excerpt"]["text"] = json!("");
     }
-    out
+    Ok(pack)
 }
 
 /// What a reader of the answer alone would miss.
@@ -514,7 +540,7 @@ const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 /// Numbers and truth values that a model wrote as text, and whole numbers with a fraction of zero, which JSON
 /// Schema counts as integers.
 fn mend(args: &mut Map<String, Value>) {
-    for key in ["max_tokens", "limit", "depth", "fill", "repeat", "structured"] {
+    for key in ["max_tokens", "limit", "depth", "fill", "unseen", "structured"] {
         let Some(value) = args.get_mut(key) else { continue };
         if let Value::String(text) = &value
             && let Ok(read) = serde_json::from_str::<Value>(text.trim())
@@ -540,20 +566,39 @@ fn read<T: DeserializeOwned>(tool: Tool, args: Map<String, Value>) -> Result<T, 
 
 /// What a model is told of a failure: what it was, its stable code, what to do.
 pub fn said(error: &ErrorObject) -> String {
-    // Hints of the command line, in the words of the tools.
-    let hint = match error.data.code {
+    let mut text = format!("{} [{}]", safe_line(&error.message), error.data.code.name());
+    let hint = hint(error);
+    if !hint.is_empty() {
+        text += &format!("\nhint: {}", safe_line(hint));
+    }
+    text
+}
+
+/// The same as data.
+pub fn said_as_data(error: &ErrorObject) -> Value {
+    let mut out = json!({
+        "code": error.data.code.name(), "message": safe_line(&error.message), "hint": safe_line(hint(error)),
+    });
+    if let Some(details) = &error.data.details {
+        out["details"] = details.clone();
+    }
+    json!({ "error": out })
+}
+
+/// Hints of the command line, in the words of the tools.
+fn hint(error: &ErrorObject) -> &str {
+    match error.data.code {
         ErrorCode::SymbolNotFound if !error.data.hint.starts_with("did you mean") => {
             "find the name with locate_symbol (words of it) or search_code"
         }
         ErrorCode::Indexing => "the first index is being built: ask again in a moment",
         ErrorCode::PackNotFound => "make it again with context_pack_create",
+        ErrorCode::IndexMissing => "leave indexSignature out, or give the one in the details",
+        ErrorCode::NotSupported if error.data.hint.contains("--help") => {
+            "the message names what is allowed; leave the member out for the default"
+        }
         _ => &error.data.hint,
-    };
-    let mut text = format!("{} [{}]", safe_line(&error.message), error.data.code.name());
-    if !hint.is_empty() {
-        text += &format!("\nhint: {}", safe_line(hint));
     }
-    text
 }
 
 #[cfg(test)]
@@ -564,14 +609,14 @@ mod tests {
     #[test]
     fn text_that_is_a_number_counts_as_one() {
         let mut args =
-            json!({"limit": "5", "repeat": "true", "query": "7", "depth": null, "max_tokens": "many"});
-        let mut floats = json!({"limit": 5.0, "depth": "2.0", "max_tokens": 2.5, "repeat": 1e3});
+            json!({"limit": "5", "unseen": "true", "query": "7", "depth": null, "max_tokens": "many"});
+        let mut floats = json!({"limit": 5.0, "depth": "2.0", "max_tokens": 2.5, "unseen": 1e3});
         let Value::Object(map) = &mut floats else { unreachable!() };
         mend(map);
-        assert_eq!(floats, json!({"limit": 5, "depth": 2, "max_tokens": 2.5, "repeat": 1000}));
+        assert_eq!(floats, json!({"limit": 5, "depth": 2, "max_tokens": 2.5, "unseen": 1000}));
         let Value::Object(map) = &mut args else { unreachable!() };
         mend(map);
-        assert_eq!(args, json!({"limit": 5, "repeat": true, "query": "7", "max_tokens": "many"}));
+        assert_eq!(args, json!({"limit": 5, "unseen": true, "query": "7", "max_tokens": "many"}));
     }
 
     #[test]
@@ -589,33 +634,30 @@ mod tests {
     }
 
     #[test]
-    fn the_same_question_again_gets_the_same_answer_and_another_one_the_rest() {
+    fn what_was_shown_of_a_workspace_is_remembered() {
         let desk = Desk::new(false, false);
         let item = |uid: &str, form: &str| json!({"chunkUid": uid, "form": form});
         let items = [item("b3:1", "whole"), item("b3:2", "head"), item("b3:3", "place")];
         let pack = Pack { sections: vec![section_of(&items)], ..Pack::default() };
-        let seen = |root: &str, key: &str| desk.seen(root, key).1;
-        assert!(seen("/r", "first").is_empty());
-        desk.remember("/r", "first", 0, &pack, "text");
-        assert_eq!(seen("/r", "second"), ["b3:1", "b3:2@head"]);
-        assert!(seen("/r", "first").is_empty() && seen("/other", "second").is_empty());
+        assert!(desk.seen("/r").is_empty());
+        desk.remember("/r", &pack, "text");
+        desk.remember("/r", &pack, "text");
+        assert_eq!(desk.seen("/r"), ["b3:1", "b3:2@head"]);
+        assert!(desk.seen("/other").is_empty());
     }
 
     #[test]
     fn a_session_remembers_so_much_and_no_more() {
         let desk = Desk::new(false, false);
-        for n in 0..2 * ASKED_MAX {
+        for n in 0..2 * SEEN_MAX {
             let item = json!({"chunkUid": format!("b3:{n}"), "form": "whole"});
             let pack =
                 Pack { pack_id: n.to_string(), sections: vec![section_of(&[item])], ..Pack::default() };
-            let key = format!("question {n}");
-            let (n_before, seen) = desk.seen("/r", &key);
-            assert_eq!((n_before as usize, seen.len()), (n, n.min(SEEN_MAX)));
-            desk.remember("/r", &key, n_before, &pack, &"x".repeat(TEXT_BYTES_KEPT / 8));
+            assert_eq!(desk.seen("/r").len(), n.min(SEEN_MAX));
+            desk.remember("/r", &pack, &"x".repeat(TEXT_BYTES_KEPT / 8));
         }
-        let memory = desk.memory.lock().unwrap();
-        assert!(memory.asked.len() <= ASKED_MAX && memory.texts.len() <= 8);
-        assert_eq!(memory.shown["/r"].marks.len(), SEEN_MAX);
+        assert_eq!(desk.seen("/r")[0], format!("b3:{SEEN_MAX}"), "the oldest make room");
+        assert!(desk.memory.lock().unwrap().texts.len() <= 8);
     }
 
     fn section_of(items: &[Value]) -> Section {

@@ -37,8 +37,8 @@ pub struct McpArgs {
     /// How names of tools are written in the list; each spelling is understood
     #[arg(long, value_name = "HOW", default_value = "underscore")]
     pub names: ToolNames,
-    /// Places, reasons and counts beside the text of every answer. Some clients
-    /// then show the model these alone
+    /// The answer as data beside the text of every answer, of packs by a schema that
+    /// is listed. Some clients then show the model the data alone
     #[arg(long)]
     pub structured: bool,
 }

@@ -4,7 +4,7 @@
 //! with the first one.
 
 use super::ToolNames;
-use super::call::{Desk, Outcome, Wanted, said};
+use super::call::{Desk, Outcome, Wanted, said, said_as_data};
 use super::tools::Tool;
 use super::wire;
 use super::workspaces::Workspaces;
@@ -109,7 +109,8 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = Tool::ALL.map(|t| listed(t, self.names == ToolNames::Dotted)).to_vec();
+        let structured = self.desk.is_structured();
+        let tools = Tool::ALL.map(|t| listed(t, self.names == ToolNames::Dotted, structured)).to_vec();
         Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(LIST_TTL_MS))
     }
 
@@ -178,11 +179,13 @@ async fn client_roots(context: &RequestContext<RoleServer>) -> Option<Result<Wor
     Some(Workspaces::of_uris(answer.roots.iter().map(|root| root.uri.as_str())))
 }
 
-fn listed(tool: Tool, dotted: bool) -> ListedTool {
+fn listed(tool: Tool, dotted: bool, structured: bool) -> ListedTool {
     let mut out = ListedTool::new(tool.name(dotted), tool.description(), tool.schema());
     out.title = Some(tool.title().to_owned());
     let hints = ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
     out.annotations = Some(hints);
+    // Whoever declares a shape has to keep to it in every answer.
+    out.output_schema = if structured { tool.output_schema().map(Arc::new) } else { None };
     out
 }
 
@@ -199,13 +202,15 @@ fn answered(outcome: Outcome) -> CallToolResult {
     result
 }
 
-/// Failures are results: the model reads them and can do something about most.
+/// Failures are results: the model reads them and can do something about most. Programs read the code.
 fn failed(failure: Failure) -> CallToolResult {
-    let text = match failure {
-        Failure::Error(error) => said(&error),
-        other => format!("the call ended with status {}", other.exit()),
+    let (text, structured) = match failure {
+        Failure::Error(error) => (said(&error), Some(said_as_data(&error))),
+        other => (format!("the call ended with status {}", other.exit()), None),
     };
-    CallToolResult::error(vec![ContentBlock::text(text)])
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+    result.structured_content = structured;
+    result
 }
 
 /// Passes progress on, as one number that only grows: each phase is a hundred.

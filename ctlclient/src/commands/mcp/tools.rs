@@ -20,6 +20,9 @@ pub const TOKENS_MIN: u64 = 200;
 /// The largest budget of a pack in tokens.
 pub const TOKENS_MAX: u64 = 90_000;
 
+/// The published schema of a pack.
+const PACK_SCHEMA: &str = include_str!("../../../../proto/schema/context-pack.json");
+
 /// A tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
@@ -29,6 +32,8 @@ pub enum Tool {
     Create,
     /// A record of a pack.
     Get,
+    /// What the caller offers, packed.
+    Sources,
     /// Ranked places.
     Search,
     /// Lines that match.
@@ -47,10 +52,11 @@ pub enum Tool {
 
 impl Tool {
     /// Every tool, in the order of the list.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Build,
         Self::Create,
         Self::Get,
+        Self::Sources,
         Self::Search,
         Self::Grep,
         Self::Locate,
@@ -68,6 +74,7 @@ impl Tool {
             (Self::Create, true) => "context_pack.create",
             (Self::Get, false) => "context_pack_get",
             (Self::Get, true) => "context_pack.get",
+            (Self::Sources, _) => "pack_sources",
             (Self::Search, _) => "search_code",
             (Self::Grep, _) => "grep",
             (Self::Locate, _) => "locate_symbol",
@@ -89,6 +96,7 @@ impl Tool {
             Self::Build => "Context pack for a task",
             Self::Create => "Context pack with a record",
             Self::Get => "Read a context pack",
+            Self::Sources => "Pack what you have",
             Self::Search => "Search code",
             Self::Grep => "Search text",
             Self::Locate => "Find definitions",
@@ -105,16 +113,20 @@ impl Tool {
             Self::Build => {
                 "Start here for a question or task about this code base: the best places, then the code that \
                  is worth its tokens, best first, each under path:first-last, from an index that has every \
-                 saved edit. Put in `expect` names and words that you expect in the code (guesses; wrong ones \
-                 cost nothing): the first place is then right in 8 of 10 answers instead of 2. The first \
-                 line says how sure the answer is. Ask again with what you learnt: what this session was \
-                 shown is named and not repeated; set `repeat` if you do not have it."
+                 saved edit; then what is left out of definitions, key_usages, dependencies, tests, config and \
+                 docs, and what to ask next. Put in `expect` names and words that you expect in the code \
+                 (guesses; wrong ones cost nothing): the first place is then right in 8 of 10 answers instead \
+                 of 2. The first line says how sure the answer is."
             }
             Self::Create => {
-                "As build_context_pack; also keeps a record and says its packId, to be read again with \
-                 context_pack_get by anyone on this machine."
+                "As build_context_pack, by how code was reached; also keeps a record and says its packId, to be \
+                 read again with context_pack_get by anyone on this machine."
             }
             Self::Get => "Reads a kept context pack by its packId.",
+            Self::Sources => {
+                "Packs text that you have (search results, open files, tool output, references) into \
+                 max_tokens: cut at definitions, without repeats, the best for `query` first."
+            }
             Self::Search => {
                 "The ten best places for a question, a line each: path:line, name, and the line that \
                  matters. `expect` as in build_context_pack. Read them with build_context_pack or your own \
@@ -144,6 +156,12 @@ impl Tool {
         }
     }
 
+    /// The schema of its structured content, for packs: programs that ask for structure are told its shape.
+    pub fn output_schema(self) -> Option<Map<String, Value>> {
+        let is_pack = matches!(self, Self::Build | Self::Create | Self::Get);
+        is_pack.then(|| serde_json::from_str(PACK_SCHEMA).unwrap_or_default())
+    }
+
     /// The schema of its arguments.
     pub fn schema(self) -> Map<String, Value> {
         let symbol = json!({"type": "string", "description": "Name, Class.method, path or path:line"});
@@ -155,7 +173,15 @@ impl Tool {
                     "default": MAP_TOKENS_DEFAULT}}),
                 "",
             ),
-            Self::Build | Self::Create => (pack_properties(), "query expect"),
+            Self::Build => (pack_properties(), "query expect"),
+            Self::Create => {
+                let mut properties = pack_properties();
+                properties["request"] = json!({
+                    "type": "object", "description": "More members of a PackRequest, e.g. {\"strictness\": \"strict\"}"
+                });
+                (properties, "query expect")
+            }
+            Self::Sources => (sources_properties(), "sources"),
             Self::Get => (json!({"packId": {"type": "string", "description": "pack:sha256:..."}}), "packId"),
             Self::Search => (
                 json!({"query": {"type": "string"}, "expect": expect(), "limit": limit(HITS_DEFAULT)}),
@@ -192,7 +218,7 @@ impl Tool {
         });
         properties["structured"] = json!({
             "type": "boolean", "default": false,
-            "description": "For programs: places, reasons and counts as structuredContent"
+            "description": "For programs: the answer as data, too; of a pack its sections, provenance, counts"
         });
         let required: Vec<&str> = required.split_whitespace().collect();
         let schema = json!({
@@ -227,8 +253,29 @@ fn pack_properties() -> Value {
         "expect": expect(),
         "fill": {"type": "boolean", "default": false,
             "description": "Fill max_tokens instead of ending where more is worth little"},
-        "repeat": {"type": "boolean", "default": false,
-            "description": "Also show what earlier packs of this session showed"},
+        "unseen": {"type": "boolean", "default": false,
+            "description": "Name, and do not repeat, what earlier packs of this session showed"},
+    })
+}
+
+fn sources_properties() -> Value {
+    let source = json!({
+        "type": "object", "required": ["sourceType"], "additionalProperties": false,
+        "properties": {
+            "sourceType": {"type": "string", "enum": ["toolResult", "openFile", "searchResult", "reference"]},
+            "content": {"type": "string", "description": "Left out: read from the index"},
+            "filePath": {"type": "string"},
+            "lineRange": {"type": "object", "required": ["start", "end"],
+                "properties": {"start": {"type": "integer"}, "end": {"type": "integer"}}},
+            "relevanceScore": {"type": "number", "minimum": 0, "maximum": 1},
+            "timestamp": {"type": "integer"},
+        },
+    });
+    json!({
+        "query": {"type": "string", "description": "The task in words"},
+        "sources": {"type": "array", "items": source, "maxItems": 1000},
+        "max_tokens": {"type": "integer", "minimum": TOKENS_MIN, "maximum": TOKENS_MAX,
+            "default": CTL_BUDGET_TOKENS},
     })
 }
 
