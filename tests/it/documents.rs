@@ -154,7 +154,7 @@ fn the_chain_of_searches() {
         let output = user
             .command("ctl")
             .env("PATH", path)
-            .args(["pack", "the delay of attempts", "--as", "document", "--json", "-q", "--search", with])
+            .args(["pack", "the delay of attempts", "--as", &format!("document={with}"), "--json", "-q"])
             .output()
             .unwrap();
         let json: Value = serde_json::from_str(&ok(&output)).unwrap();
@@ -175,20 +175,20 @@ fn the_chain_of_searches() {
     let only_git = user.path("only-git");
     std::fs::create_dir(&only_git).unwrap();
     std::os::unix::fs::symlink(folder_of("git").unwrap().join("git"), only_git.join("git")).unwrap();
-    let search = |path: &Path, args: &[&str]| {
+    let search = |path: &Path, with: &str| {
         let mut command = user.command("ctl");
-        command.env("PATH", path).args(["pack", "delay", "--as", "document"]).args(args);
+        command.env("PATH", path).args(["pack", "delay", "--as", &format!("document={with}")]);
         command.output().unwrap()
     };
-    let output = search(&only_git, &["--search", "git"]);
+    let output = search(&only_git, "git");
     let pack = ok(&output);
     assert!(pack.contains("Searched with git grep") && pack.contains("func Delay(n int) int"), "{pack}");
     assert!(text(&output.stderr).contains("secrets in the text of files are not replaced"));
     // Neither: a loud failure, and nothing on standard output.
     let nothing = user.path("nothing");
     std::fs::create_dir(&nothing).unwrap();
-    check_failure(&search(&nothing, &["--search", "rg"]), 69, "POC_E_SEARCH_UNAVAILABLE");
-    check_failure(&search(&nothing, &["--search", "git"]), 69, "POC_E_SEARCH_UNAVAILABLE");
+    check_failure(&search(&nothing, "rg"), 69, "POC_E_SEARCH_UNAVAILABLE");
+    check_failure(&search(&nothing, "git"), 69, "POC_E_SEARCH_UNAVAILABLE");
 }
 
 /// The two commands that a loop runs before it renders its prompts, as docs/documents.md has them.
