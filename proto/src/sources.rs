@@ -15,8 +15,8 @@ params! {
         mode: Option<PackingMode>,
         /// What is offered. A search result or reference without content is read from the index.
         sources: Vec<OfferedSource>,
-        /// The task in words: chunks that hold its words come first. A source's own relevance counts half beside
-        /// it. At most 256 KiB.
+        /// The task in words: chunks that hold its words come first. A source's own relevance counts half.
+        /// At most 256 KiB.
         query: Option<String>,
         /// The gross budget. Default 100,000 tokens less 8,000 and 2,000.
         budget: Option<crate::request::ContextBudgetRequest>,

@@ -344,7 +344,7 @@ fn nothing_outside_the_workspaces_is_read() {
             ("callees", json!({"symbol": place})),
         ] {
             let mut answer = server.ask("tools/call", json!({"name": name, "arguments": arguments}));
-            // What a failure says of the argument is in its text, too.
+            // The message of a failure is in its text, too.
             if answer["result"]["isError"] == true {
                 answer["result"]["structuredContent"] = Value::Null;
             }

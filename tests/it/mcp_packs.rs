@@ -60,7 +60,7 @@ fn user_with_six_sections() -> User {
 }
 
 /// The six sections of the contract, by their names and in their order, with provenance on every item, counts
-/// of what is left out, and a way on, in text and as data.
+/// of the candidates that are left out, and further questions, in text and as data.
 #[test]
 fn a_bundle_has_six_sections_with_provenance_and_a_way_on() {
     let user = user_with_six_sections();
@@ -96,7 +96,7 @@ fn a_bundle_has_six_sections_with_provenance_and_a_way_on() {
     }
     assert!(said(&result).contains("\n# sections\ndefinitions "), "{}", said(&result));
 
-    // Too little room: what is left out is counted, and there is something to ask next.
+    // Too little room: candidates that are left out are counted, and there is something to ask next.
     let asked = json!({"query": QUERY, "max_tokens": 400, "fill": true, "structured": true});
     let much = user_with_much_code();
     let mut server = Raw::start(much.command("ctl"), ERAS[0]);

@@ -109,8 +109,8 @@ fn should_pack_mixed_sources() {
     });
 }
 
-/// A task in words takes what it asks for from the middle of a large open file; what is left out comes without
-/// its text, and none of it would fit.
+/// A task in words takes its chunk from the middle of a large open file; excluded chunks come without
+/// their texts, and none of them would fit.
 #[test]
 fn a_task_ranks_what_is_offered() {
     run(async {
@@ -141,7 +141,7 @@ fn a_task_ranks_what_is_offered() {
     });
 }
 
-/// A planner looks first and then asks; what it was shown is what it gets.
+/// A planner looks first and then asks, and gets the items that it was shown.
 #[test]
 fn should_provide_context_to_planner() {
     run(async {
@@ -160,7 +160,7 @@ fn should_provide_context_to_planner() {
     });
 }
 
-/// An executor edits, and its next pack has the edit and the failure that it offers beside it.
+/// An executor edits, and its next pack has the edit and the failure that it offers.
 #[test]
 fn should_provide_context_to_executor() {
     run(async {
@@ -179,7 +179,7 @@ fn should_provide_context_to_executor() {
     });
 }
 
-/// An edit between two turns is in the second pack, with what was there before gone from it.
+/// An edit between two turns is in the second pack, and the former text is gone from it.
 #[test]
 fn should_update_context_between_turns() {
     run(async {
@@ -281,8 +281,8 @@ fn a_window_is_one_with_its_reserves() {
 /// Milliseconds after which a withdrawn packing has answered; programs built for tests are slower.
 const WITHDRAWN_MS: u64 = if cfg!(debug_assertions) { 200 } else { 50 };
 
-/// A request for megabytes of open text is withdrawn in a moment, whatever its stage. What the machine does beside
-/// it is not what is promised: the best try of each stage counts.
+/// A request for megabytes of open text is withdrawn in a moment, whatever its stage. Other programs of the machine
+/// are not part of the promise: the best try of each stage counts.
 #[test]
 fn a_packing_of_megabytes_is_withdrawn_at_once() {
     run(async {

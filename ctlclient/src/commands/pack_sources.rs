@@ -33,7 +33,7 @@ pub fn pack(common: &Common, args: &PackArgs, file: &Path, query: String) -> Res
         progress: progress.is_wanted(),
         query: (!query.trim().is_empty()).then_some(query),
         sources: read(file)?,
-        // The budget of an answer is what is left of a window.
+        // The budget of an answer has no reserves.
         budget: args.budget.map(|tokens| ContextBudgetRequest {
             total_tokens: Some(tokens),
             response_reserve: Some(0),

@@ -466,7 +466,7 @@ const UNNAMED: &str = "repository";
 /// Characters of a name.
 const NAME_CHARS_MAX: usize = 60;
 
-/// What a file says of a name.
+/// Reads a name from the facts of a file.
 type Naming = fn(&Facts, &Interface) -> Option<String>;
 
 /// The configured name, or the first one that `read` finds in manifests and readmes.

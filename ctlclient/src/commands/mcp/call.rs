@@ -1,7 +1,7 @@
 //! One call of a tool: its arguments, a request to the daemon, the answer as text.
 //!
-//! A model reads the text alone. What programs want to know beside it, of a pack the whole object without its
-//! code, is given when asked for: clients that find structured content may show it to the model in place of
+//! A model reads the text alone. Programs can ask for the answer as data, too, of a pack for the whole object
+//! without its code: clients that find structured content may show it to the model in place of
 //! the text.
 
 use super::tools::{
@@ -574,7 +574,7 @@ pub fn said(error: &ErrorObject) -> String {
     text
 }
 
-/// The same as data.
+/// A failure as data.
 pub fn said_as_data(error: &ErrorObject) -> Value {
     let mut out = json!({
         "code": error.data.code.name(), "message": safe_line(&error.message), "hint": safe_line(hint(error)),

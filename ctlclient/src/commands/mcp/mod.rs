@@ -37,7 +37,7 @@ pub struct McpArgs {
     /// How names of tools are written in the list; each spelling is understood
     #[arg(long, value_name = "HOW", default_value = "underscore")]
     pub names: ToolNames,
-    /// The answer as data beside the text of every answer, of packs by a schema that
+    /// The answer as data with the text of every answer, of packs by a schema that
     /// is listed. Some clients then show the model the data alone
     #[arg(long)]
     pub structured: bool,

@@ -184,7 +184,7 @@ fn listed(tool: Tool, dotted: bool, structured: bool) -> ListedTool {
     out.title = Some(tool.title().to_owned());
     let hints = ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
     out.annotations = Some(hints);
-    // Whoever declares a shape has to keep to it in every answer.
+    // A shape that is declared must be kept in every answer.
     out.output_schema = if structured { tool.output_schema().map(Arc::new) } else { None };
     out
 }

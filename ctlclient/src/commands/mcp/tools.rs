@@ -32,7 +32,7 @@ pub enum Tool {
     Create,
     /// A record of a pack.
     Get,
-    /// What the caller offers, packed.
+    /// A packing of offered sources.
     Sources,
     /// Ranked places.
     Search,

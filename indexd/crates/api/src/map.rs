@@ -19,7 +19,7 @@ pub struct RepoMap {
     pub files: u32,
     /// Folders down to three levels, in path order.
     pub tree: Vec<Folder>,
-    /// Where execution or use begins, by kind, those that reach the most code first.
+    /// Entry points by kind, those that reach the most code first.
     pub entrypoints: Vec<Entrypoint>,
     /// Packages and other folders of code, by path.
     pub modules: Vec<Module>,
@@ -56,7 +56,7 @@ pub struct Entrypoint {
     /// Lines of its folder and of all folders that it imports, directly or through others.
     #[serde(default)]
     pub lines: u32,
-    /// What it is, in the first sentence that its code says of it; empty if it says nothing.
+    /// The first sentence of its documentation or of the command's description; empty without any.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub summary: String,
 }

@@ -56,7 +56,7 @@ pub struct OfferedSource {
 }
 
 impl OfferedSource {
-    /// How well it fits the task, 0 to 1, if it says.
+    /// The offered relevance, 0 to 1; none if it is not a number.
     pub fn relevance(&self) -> Option<f64> {
         self.relevance_score.filter(|r| !r.is_nan()).map(|r| r.clamp(0.0, 1.0))
     }

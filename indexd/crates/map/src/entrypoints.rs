@@ -34,7 +34,7 @@ pub fn find(view: &dyn IndexView, files: &[Source], reach: &Reach) -> Vec<Entryp
     out
 }
 
-/// What an entry point is, in one sentence: the documentation of its file; else what the command says of
+/// Describes an entry point in one sentence: the documentation of its file; else what the command says of
 /// itself there; else the documentation of its folder; else the same of folders below that it imports.
 fn summary(view: &dyn IndexView, e: &Entrypoint, files: &[Source], reach: &Reach) -> String {
     let Some(own) = files.iter().find(|s| *s.path == *e.path) else { return String::new() };
@@ -55,7 +55,7 @@ fn summary(view: &dyn IndexView, e: &Entrypoint, files: &[Source], reach: &Reach
         let is_own = dir == dir_of(&e.path);
         let docs = near().find_map(doc);
         let commands = || near().find_map(command);
-        // A package below says what it does for the command; the command says what it is.
+        // The documentation of a package below is about its part; the command describes itself.
         let said = if is_own { docs.or_else(commands) } else { commands().or(docs) };
         if let Some(said) = said {
             return said;

@@ -135,7 +135,7 @@ fn a_large_map_is_shortened_and_says_so() {
     assert!(text.contains(" more\n"));
 }
 
-/// A page of few lines names the programs and modules that matter, and what they are, before tools.
+/// A page of few lines names the programs and modules that matter, each with its description, before tools.
 #[test]
 fn what_matters_comes_first() {
     let mut tree: Vec<(String, String)> = vec![("go.mod".to_owned(), "module example.com/big\n".to_owned())];
@@ -205,7 +205,7 @@ fn the_whole_page_leaves_nothing_out() {
     );
 }
 
-/// A heading stands before entries.
+/// Each heading is followed by an entry.
 #[test]
 fn a_short_page_has_no_empty_heading() {
     let map = of(&[GO, PYTHON].concat());

@@ -1,4 +1,4 @@
-//! The end of the text in layout `agent`: which sections there are, what is left out, and how to go on.
+//! The end of the text in layout `agent`: the counts of its sections and of the candidates that are left out, and further questions.
 //!
 //! ~~~text
 //! # sections
@@ -64,7 +64,7 @@ fn lines(pack: &Pack) -> Vec<String> {
     }
     let counts = (!counts.is_empty()).then(|| format!("# sections\n{counts}"));
     let next = pack.suggested_next_queries.iter().map(|q| format!("ask next: {}", one_line(q)));
-    // What has no section is in the counts.
+    // Candidates without a section are in the counts.
     let hints = pack
         .missing_context_hints
         .iter()

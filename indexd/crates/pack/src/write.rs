@@ -150,8 +150,8 @@ fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
     }
 }
 
-/// The lines of an item: those of its unit, with what is shown of the definition beyond them, as members of a
-/// class whose head is the unit.
+/// The lines of an item: those of its unit and of all its parts, as of members of a class whose head is the
+/// unit.
 fn covered(c: &Claimed) -> Lines {
     let own = c.candidate.unit.lines();
     let parts = c.plan.iter().flat_map(|p| &p.parts);

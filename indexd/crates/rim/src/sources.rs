@@ -154,7 +154,7 @@ pub struct PackingStats {
 
 /// How a packing runs.
 pub struct Packer<'a> {
-    /// What the text is for, in words; it ranks the chunks. Empty if it is not known.
+    /// The task in words; it ranks the chunks. Empty if it is not known.
     pub task: &'a str,
     /// Limits and weights.
     pub settings: &'a Settings,

@@ -344,7 +344,7 @@ fn a_wide_window_is_filled_or_the_pack_says_why_not() {
     );
 }
 
-/// Where a quoted phrase is found, its line is shown: among lines with more words of the text, on a line that is
+/// The line of a quoted phrase is shown if it is found: among lines with more words of the text, on a line that is
 /// cut, in another file than the hits, and in a pack of few tokens.
 #[test]
 fn the_line_of_a_quoted_phrase_is_always_shown() {

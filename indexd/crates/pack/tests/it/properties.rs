@@ -148,7 +148,7 @@ fn check_excerpt(view: &Oracle, item: &indexd_pack::pack::Item, bytes: u64) -> R
     let of = |p: &indexd_pack::pack::Part| {
         &text[lines.lines_span(Lines { start: p.lines.start, end: p.lines.end }).range()]
     };
-    // What is shown is within the item, whose hash covers it.
+    // The excerpt is within the item, whose hash covers it.
     let is_within =
         |p: &indexd_pack::pack::Part| item.lines.start <= p.lines.start && p.lines.end <= item.lines.end;
     prop_assert!(

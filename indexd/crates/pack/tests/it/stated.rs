@@ -1,4 +1,4 @@
-//! What the contract states of every pack, one statement for each test.
+//! Statements of the contract about every pack, one for each test.
 
 use crate::support::{go, pack, python, tree, try_build, with_seeds};
 use indexd_oracle::Oracle;

@@ -18,7 +18,7 @@ pub struct Ledger {
     total: u64,
     limits: BTreeMap<SourceType, u64>,
     used: BTreeMap<SourceType, u64>,
-    /// By how much the allocations exceed what is in use, as measured last.
+    /// By how much the allocations exceed the tokens in use, as measured last.
     saved: u64,
 }
 
@@ -38,7 +38,7 @@ impl Ledger {
         self.used.values().sum::<u64>().saturating_sub(self.saved)
     }
 
-    /// Sets the allocated tokens of the whole budget to what is in use, where allocations were bounds.
+    /// Sets the allocated tokens of the whole budget to the tokens in use, where allocations were bounds.
     pub fn settle(&mut self, in_use: u64) {
         self.saved = self.used.values().sum::<u64>().saturating_sub(in_use);
     }

@@ -36,9 +36,9 @@ const PARSED_BYTES: usize = 64 << 10;
 /// of definitions around it.
 type Start = (u32, usize);
 
-/// Where definitions and sections start, by line. A long text is parsed in parts, each from the last outermost
-/// definition of the one before; a definition longer than a part is cut at lines, and what is in its rest
-/// counts as outermost.
+/// Finds the lines at which definitions and sections start. A long text is parsed in parts, each from the last
+/// outermost definition of the one before; a definition longer than a part is cut at lines, and definitions in
+/// its rest count as outermost.
 fn starts(content: &str, path: &RepoPath, cancel: &dyn Fn() -> bool) -> Vec<Start> {
     let (mut out, mut at, mut line) = (Vec::new(), 0, 1);
     while at < content.len() && !cancel() {
@@ -100,7 +100,7 @@ impl Text<'_> {
         self.counter.count_tokens(&whole_lines(&self.lines[range.start as usize - 1..range.end as usize]))
     }
 
-    /// True if a range has at most so many tokens. More bytes than tokens have are not counted.
+    /// True if a range has at most `max` tokens. A text with more bytes than tokens can have is not counted.
     fn fits(&self, range: LineRange, max: u32) -> bool {
         let lines = &self.lines[range.start as usize - 1..range.end as usize];
         let bytes: usize = lines.iter().map(|line| line.len() + 1).sum();

@@ -1,4 +1,4 @@
-//! How well chunks fit a task: the weight of the words of the task that they hold.
+//! Relevance of chunks for a task: the weight of the words of the task that they hold.
 //!
 //! ```text
 //! fit       = sum over the words of  weight * idf * tf * (k1 + 1) / (tf + norm), in parts of the best chunk

@@ -5,9 +5,9 @@ use super::{ContextChunk, Excluded, Settings};
 use indexd_api::sources::SourceType;
 use std::collections::BTreeMap;
 
-/// What chunks cost in the text that they will be written to.
+/// Costs of chunks in the text that they will be written to.
 pub struct Costs<'a> {
-    /// A bound of the tokens that a chunk adds, whatever stands beside it; cheap.
+    /// A bound of the tokens that a chunk adds to any text; cheap.
     pub bound: &'a dyn Fn(&ContextChunk) -> u64,
     /// The tokens of the text of these chunks as a whole.
     pub exact: &'a dyn Fn(&[&ContextChunk]) -> u64,
@@ -15,7 +15,7 @@ pub struct Costs<'a> {
 
 /// Takes chunks in rank order while they fit; with a balance below 100, first within the share of each kind of
 /// source. Where the bound of a chunk has no room, its exact cost decides, so no chunk that is left out would
-/// fit beside those before it. Returns the chosen ones, best first, and the others with reasons.
+/// fit after those before it. Returns the chosen ones, best first, and the others with reasons.
 pub fn select(
     chunks: Vec<ContextChunk>,
     settings: &Settings,
@@ -56,7 +56,7 @@ pub fn select(
 struct Filling<'a, 'c> {
     budget: &'a mut Ledger,
     costs: &'a Costs<'c>,
-    /// True if the allocations are what is in use, and not bounds.
+    /// True if the allocations are the tokens in use, and not bounds.
     is_settled: bool,
     taken: Vec<Result<(), &'static str>>,
 }
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn where_bounds_have_no_room_exact_costs_decide() {
-        // Of two chunks of one file the second shares the header, which the bound counts twice.
+        // The second of two chunks of one file shares the header, which the bound counts twice.
         let chunks = || [4, 4, 3].map(|n| chunk("a", OpenFile, n)).to_vec();
         let bound = |c: &ContextChunk| u64::from(c.token_count) + 3;
         let asked = std::cell::Cell::new(0);

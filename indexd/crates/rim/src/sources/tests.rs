@@ -219,7 +219,7 @@ fn reserves_that_leave_nothing_are_named() {
     );
 }
 
-/// What a task asks for is taken from the middle of a large open file, and not its top.
+/// A task takes its chunk from the middle of a large open file, and not its top.
 #[test]
 fn a_task_ranks_the_chunks_of_a_large_file() {
     let function = |i: usize| match i {
@@ -239,7 +239,7 @@ fn a_task_ranks_the_chunks_of_a_large_file() {
     assert!(first("how long is the delay of a retry").contains("func retryDelay("));
 }
 
-/// No chunk that is left out would fit beside those that are in, whatever the budget.
+/// No chunk that is left out would fit with those that are in, for any budget.
 #[test]
 fn the_budget_is_filled() {
     let counter = indexd_text::counter("o200k_base", &Default::default()).unwrap();
