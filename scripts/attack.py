@@ -238,6 +238,17 @@ class Attack:
                     file.seek(a)
                     file.write(page_b)
 
+    def begin_anew(self):
+        """Makes indexes that are sound, parked and followed a change."""
+        self.home.ctl(["daemon", "stop"])
+        for name in ["v1", "bases"]:
+            shutil.rmtree(self.top / "user/cache/indexd" / name, ignore_errors=True)
+        for state in [self.state, 1 - self.state]:
+            self.set_state(state)
+            for root in self.roots:
+                self.home.ctl(["index", "--wait"], root)
+        self.home.ctl(["daemon", "stop"])
+
     def damage_all(self):
         for root in self.roots:
             self.home.ctl(["index", "--wait"], root)
@@ -253,6 +264,8 @@ class Attack:
             if when == "closed":
                 self.home.ctl(["daemon", "stop"])
                 pid = None
+            if not self.files(kind) and when == "closed":
+                self.begin_anew()
             what = self.damage(kind)
             if what is None:
                 # Indexes that are closed with like ones beside them are parked, and have no data file.

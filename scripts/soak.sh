@@ -181,13 +181,13 @@ peak_mb=$first_mb
 until_s=$((SECONDS + minutes * 60))
 last_compare=$SECONDS
 while ((SECONDS < until_s)); do
-    everywhere=("${repos[@]}" "${roaming[@]}")
-    repo=$(pick everywhere)
     if ((roam > 0 && RANDOM % 25 == 0)); then
         action=wander
         wander "$(pick repos)"
         n[roamed]=$((n[roamed] + 1))
     fi
+    everywhere=("${repos[@]}" "${roaming[@]}")
+    repo=$(pick everywhere)
     case $((RANDOM % 20)) in
         [0-7]) action=edit; edit "$repo"; n[edit]=$((n[edit] + 1)) ;;
         [89] | 1[01]) action=checkout; checkout "$repo"; n[checkout]=$((n[checkout] + 1)) ;;

@@ -328,13 +328,13 @@ fn what_differs_but_is_not_shown_is_named() {
                 Ok((files.clone(), want.map(str::to_owned).into()))
             );
         }
-        // The same once it is staged and committed; the encoding is that of the work tree alone.
+        // Nothing changes once it is staged and committed; the encoding is that of the work tree alone.
         git(&root, &["add", "-A"]);
         let staged = ours(&world, &root, json!({"staged": true})).await.unwrap();
         assert_eq!(staged.1, want[..5]);
         git(&root, &["commit", "-q", "-m", "four"]);
         assert_eq!(ours(&world, &root, json!({"diff": "HEAD~1..HEAD"})).await, Ok(staged));
-        // Where modes and links are not those of git, they did not change.
+        // Modes that git does not compare did not change.
         git(&root, &["config", "core.fileMode", "false"]);
         let plain = std::os::unix::fs::PermissionsExt::from_mode(0o644);
         fs::set_permissions(root.join("a.py"), plain).unwrap();

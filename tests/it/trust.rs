@@ -135,7 +135,7 @@ fn what_is_moved_or_replaced_in_an_index_folder_is_made_anew() {
     for name in ["i1/data.mdb", "i1/state", "i1/lock.mdb", "i1", "current", "sketch", "openings", ""] {
         for (is_folder, is_open) in [(true, false), (false, false), (true, true), (false, true)] {
             assert!(user.ctl(&["symbol", "Delay"]).status.success(), "before {name}");
-            // What is looked at when an index is opened is mended by then.
+            // Opening an index mends its small files.
             assert!(user.ctl(&["daemon", "stop"]).status.success());
             assert!(user.ctl(&["symbol", "Delay"]).status.success(), "before {name}, opened");
             if !is_open {
@@ -430,7 +430,7 @@ fn a_folder_that_is_no_project_is_not_indexed_unasked() {
     assert!(user.ctl(&["-C", &other, "search", "delay"]).status.success());
 }
 
-/// A manifest with very many entries costs no more than so many looks at its text.
+/// A manifest with very many entries costs no more than a bounded number of searches through its text.
 #[test]
 fn a_manifest_of_very_many_scripts_is_mapped_in_time() {
     let user = User::new();

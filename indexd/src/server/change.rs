@@ -68,7 +68,7 @@ fn is_gone(ground: &Ground, path: &str) -> bool {
     matches!(place_of(ground.root, ground.excludes, path).0, Place::Missing)
 }
 
-/// Whether a rule or a limit keeps a path out of the index.
+/// Returns true if a rule or a limit keeps a path out of the index.
 fn is_left_out(ground: &Ground, path: &str) -> bool {
     // A folder, or a link that no file of the change is, took the place of a file.
     !matches!(

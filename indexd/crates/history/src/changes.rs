@@ -35,14 +35,14 @@ pub enum CompareError {
     TooMany,
 }
 
-/// What stands at a path.
+/// The kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A file.
     File,
     /// A file that may be executed.
     Program,
-    /// A symbolic link; its content is where it leads.
+    /// A symbolic link; its content is its target.
     Link,
     /// A submodule; its content is a commit of another repository.
     Module,
@@ -55,12 +55,12 @@ impl Kind {
     }
 }
 
-/// What git keeps at a path.
+/// The content that git keeps at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// The id of its content.
     pub id: CommitId,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
 }
 
@@ -70,7 +70,7 @@ pub struct Staged {
     /// Its content.
     pub kept: Kept,
     /// Modification time of the file when its content was last known to be this: seconds and
-    /// nanoseconds, the lower 32 bits of each. `None` where the file may have changed in the same second.
+    /// nanoseconds, the lower 32 bits of each. `None` where the file may have changed in the same tick.
     pub mtime: Option<(u32, u32)>,
     /// Its size at that time, the lower 32 bits.
     pub size: u32,
@@ -126,8 +126,8 @@ impl Repository {
         Ok(hex(&raw(&base)?))
     }
 
-    /// The paths below the workspace's root that differ between two commits, given in hexadecimal, with what
-    /// stands there on both sides.
+    /// The paths below the workspace's root that differ between two commits, given in hexadecimal, with the
+    /// contents of both sides.
     ///
     /// # Errors
     /// [`CompareError::Unavailable`] for missing objects; [`CompareError::TooMany`].
@@ -164,8 +164,7 @@ impl Repository {
     pub fn staged(&self) -> Result<Index, CompareError> {
         let broken = || Unavailable::Unreadable { reason: "its index is broken" };
         let index = self.repo.index_or_empty().map_err(|_| broken())?;
-        // Git compares seconds alone, unless it was built otherwise.
-        let written = index.timestamp().unix_seconds() as u32;
+        let written = (index.timestamp().unix_seconds() as u32, index.timestamp().nanoseconds());
         // In a sparse checkout git looks at files that exist although they were left out.
         let is_on = |key: &str| self.repo.config_snapshot().boolean(key) == Some(true);
         let looks = is_on("core.sparseCheckout") && !is_on("sparse.expectFilesOutsideOfPatterns");
@@ -194,7 +193,7 @@ impl Repository {
             let mtime = (entry.stat.mtime.secs, entry.stat.mtime.nsecs);
             let staged = Staged {
                 kept,
-                mtime: (mtime.0 < written).then_some(mtime),
+                mtime: (mtime < written).then_some(mtime),
                 size: entry.stat.size,
                 is_fixed: is_left_out || entry.flags.contains(Flags::ASSUME_VALID),
             };
@@ -262,7 +261,8 @@ impl Repository {
             return Ok(());
         }
         // A folder has no kind.
-        let mut names: BTreeMap<String, [Option<(Option<Kind>, ObjectId)>; 2]> = BTreeMap::new();
+        type Entry = (Option<Kind>, ObjectId);
+        let mut names: BTreeMap<String, [Option<Entry>; 2]> = BTreeMap::new();
         for (side, tree) in trees.iter().enumerate() {
             let Some(tree) = tree else { continue };
             let missing = || Unavailable::Unreadable { reason: "a folder is missing" };
@@ -313,7 +313,7 @@ pub(crate) fn content(repo: &gix::Repository, id: ObjectId, bytes_max: u64) -> O
     repo.find_blob(id).ok().map(|mut b| b.take_data())
 }
 
-/// What stands at a path on two sides; `None` for nothing.
+/// The contents of a path on two sides; `None` for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sides {
     /// On the first.

@@ -364,16 +364,16 @@ fn lines_of_the_newest_commits_are_known() {
     assert!(repo.past_of("no id", &limits, None).is_err());
 }
 
-/// A change in the same second in which git wrote its index leaves the time of the file as git recorded it.
+/// A change in the same tick in which git wrote its index leaves the time of the file as git recorded it.
 #[test]
-fn a_file_of_the_second_of_the_index_may_have_changed() {
+fn a_file_of_the_tick_of_the_index_may_have_changed() {
     let fixture = small();
     let written = fs::metadata(fixture.path().join("a.go")).unwrap().modified().unwrap();
-    for (later_s, is_known) in [(0, false), (1, true)] {
+    for (later_ns, is_known) in [(0, false), (1, true)] {
         let index = fs::File::options().write(true).open(fixture.path().join(".git/index")).unwrap();
-        index.set_modified(written + std::time::Duration::from_secs(later_s)).unwrap();
+        index.set_modified(written + std::time::Duration::from_nanos(later_ns)).unwrap();
         let staged = open(&fixture.path()).unwrap().staged().unwrap();
-        assert_eq!(staged.files["a.go"].mtime.is_some(), is_known, "an index written {later_s} s later");
+        assert_eq!(staged.files["a.go"].mtime.is_some(), is_known, "an index written {later_ns} ns later");
     }
 }
 

@@ -125,7 +125,7 @@ struct Places<'t> {
     n_left: u32,
 }
 
-/// Searches through a manifest for what is not one word of it; what is not searched for is said to be at line 1.
+/// Searches through a manifest for texts that are not one word of it; later ones are said to be at line 1.
 const SEARCHES_MAX: u32 = 256;
 
 impl<'t> Places<'t> {
@@ -221,7 +221,7 @@ mod tests {
         let text = "a = \"m:f10\"\nb = 'm:f1'\nc = m:f1 [x]\n";
         let mut places = Places::new(text);
         assert_eq!(["m:f1", "m:f10", ":f", "none"].map(|what| places.line(what)), [2, 1, 1, 1]);
-        // What is not a word is searched for a few times.
+        // Other texts are searched for a few times.
         assert_eq!(places.line("f1 [x"), 3);
         (0..SEARCHES_MAX).for_each(|_| _ = places.line("none"));
         assert_eq!(places.line("f1 [x"), 1);

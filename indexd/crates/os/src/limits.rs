@@ -42,8 +42,7 @@ pub fn is_network_file_system(path: &Path) -> bool {
 }
 
 /// Returns true if the folder `path` is on an overlay file system and this process can reach one of its layers.
-/// What is written there, beside the overlay, raises no event in it. The layers of a container are out of
-/// reach from inside.
+/// Writes to a layer raise no event in the overlay. The layers of a container are out of reach from inside.
 pub fn has_reachable_layers(path: &Path) -> bool {
     #[cfg(target_os = "linux")]
     {
@@ -65,7 +64,7 @@ pub fn has_reachable_layers(path: &Path) -> bool {
 }
 
 /// The layers of the overlay on a device, by a list of mounts in the format of `proc_pid_mountinfo(5)`. Names
-/// relative to the folder of whoever mounted it are left out.
+/// relative to the folder of the process that mounted it are left out.
 #[cfg(target_os = "linux")]
 fn layers(mounts: &str, (major, minor): (u32, u32)) -> Vec<std::path::PathBuf> {
     let device = format!("{major}:{minor}");

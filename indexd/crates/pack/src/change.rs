@@ -241,7 +241,7 @@ fn of_file(i: usize, file: &ChangedFile, out: &mut Vec<Segment>) {
     }
 }
 
-/// The number of lines that stand before a line of one side in the text of the other side.
+/// The number of lines before a line of one side in the text of the other side.
 fn lines_before(file: &ChangedFile, op: Op) -> u32 {
     let is_added = op.after > 0;
     let starts_before = |run: &&Run| if is_added { run.after < op.after } else { run.before < op.before };

@@ -34,7 +34,7 @@ impl Place {
         for (at, term) in hits {
             sums[*at as usize] += weights[*term as usize];
         }
-        // The name may stand before the unit, where another definition of the same line has its first line.
+        // The name may be on the line before the unit, which belongs to another definition.
         let head = line.checked_sub(start).map(|head| head as usize);
         let of_head = head.and_then(|head| sums.get(head)).copied().unwrap_or(0.0);
         let (mut at, mut best) = (line, of_head);

@@ -48,14 +48,14 @@ impl State {
 
 /// A path that may differ.
 struct Pair {
-    /// What git keeps of it on the first side; none where nothing is.
+    /// The content that git keeps of it on the first side; none for a missing file.
     before: Option<Kept>,
     after: After,
 }
 
 /// The second side of a path.
 enum After {
-    /// What git keeps, or would keep of a link or a submodule; none where nothing is.
+    /// The content that git keeps, or would keep of a link or a submodule; none for a missing file.
     Kept(Option<Kept>),
     /// The file of the work tree.
     Tree(Tree),
@@ -65,7 +65,7 @@ enum After {
 
 /// A file of the work tree.
 struct Tree {
-    /// What is staged of it.
+    /// Its staged content.
     staged: Option<Kept>,
     /// True if it has the time and the size that git noted when it last knew its content.
     is_untouched: bool,
@@ -145,11 +145,11 @@ fn states(asked: &ChangeRequest, repository: &Repository) -> Result<(State, Stat
     }
 }
 
-/// What git compares of files in the work tree of a repository.
+/// The properties of files in the work tree that git compares in a repository.
 struct Ways {
-    /// Whether they may be executed.
+    /// True if the right to be executed is compared.
     modes: bool,
-    /// Whether they are links, where links are not files that name where they lead.
+    /// True if links are links, and not files that name their targets.
     links: bool,
 }
 
@@ -248,7 +248,7 @@ fn against_the_tree(
     out
 }
 
-/// What stands at a path of the work tree, of which git keeps or kept `known`.
+/// The second side of a path of the work tree, of which git keeps or kept `known`.
 fn in_the_tree(
     path: &str,
     staged: Option<&Staged>,
@@ -257,7 +257,7 @@ fn in_the_tree(
     ground: &Ground,
 ) -> After {
     let at = ground.root.join(path);
-    // What stands behind a link is not part of the repository. The index holds nothing that does.
+    // Paths behind a link are not part of the repository, and never in the index.
     let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
     let is_beneath = || !folders.clone().any(|dir| ground.root.join(dir).is_symlink());
     let meta = fs::symlink_metadata(&at).ok();
@@ -345,8 +345,8 @@ impl Sides<'_> {
         }
     }
 
-    /// Why a path is named without what differs; `None` inside when nothing differs. `None` for a file whose
-    /// sides are compared.
+    /// The reason for which a path is named without its difference; `None` inside if nothing differs. `None` for
+    /// a file with sides that are compared.
     fn unshown(&mut self, path: &RepoPath, pair: &Pair, is_indexed: bool) -> Option<Option<&'static str>> {
         let after = match &pair.after {
             After::Kept(kept) => kept.map(|kept| kept.kind),
@@ -363,7 +363,7 @@ impl Sides<'_> {
             After::Tree(tree) if odd.is_some() || !is_indexed => {
                 let is_same = match pair.before {
                     Some(kept) => kept.kind == tree.kind && self.is_kept(path, kept.id, tree),
-                    // What git does not know and the index leaves out is nobody's change.
+                    // A file that neither git nor the index knows is not a change.
                     None => tree.staged.is_none(),
                 };
                 Some((!is_same).then_some(odd.unwrap_or(LEFT_OUT)))
@@ -377,7 +377,7 @@ impl Sides<'_> {
         }
     }
 
-    /// Whether git would keep a file of the work tree that is not in the index as this content.
+    /// Returns true if git would keep a file of the work tree that is not in the index as this content.
     fn is_kept(&mut self, path: &RepoPath, id: CommitId, tree: &Tree) -> bool {
         if tree.is_untouched && tree.staged.is_some_and(|kept| kept.id == id) {
             return true;
@@ -415,19 +415,10 @@ impl Sides<'_> {
             _ => false,
         };
         let was = kept.map(|bytes| bytes.map_err(reason).and_then(|bytes| self.reader.text(path, &bytes)));
-        let unread = match record.outcome {
-            Outcome::Binary => Some(NO_TEXT),
-            Outcome::Sensitive => Some(SENSITIVE),
-            Outcome::TooLarge => Some(TOO_LARGE),
-            _ => None,
-        };
-        if is_same && unread.is_some() {
-            return None;
-        }
-        if let Some(unread) = unread {
+        if let Some(unread) = unread(record.outcome) {
             let is_secret =
                 was == Some(Err(SENSITIVE)) && unread == SENSITIVE && is_untouched && before == staged;
-            return if is_secret {
+            return if is_same || is_secret {
                 None
             } else {
                 self.reader.file(path, [was, Some(Err(unread))], Some(&indexed))
@@ -464,6 +455,16 @@ impl Sides<'_> {
     /// Whether a large file is what git keeps.
     fn is_blob(&self, path: &RepoPath, id: Option<CommitId>) -> bool {
         self.on_disk(path, HASHED_BYTES_MAX).is_some_and(|bytes| blob_id(&bytes) == id)
+    }
+}
+
+/// The reason for which the index has no text of a file.
+fn unread(outcome: Outcome) -> Option<&'static str> {
+    match outcome {
+        Outcome::Binary => Some(NO_TEXT),
+        Outcome::Sensitive => Some(SENSITIVE),
+        Outcome::TooLarge => Some(TOO_LARGE),
+        _ => None,
     }
 }
 
