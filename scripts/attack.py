@@ -22,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 PAGE = 4096
@@ -237,13 +238,25 @@ class Attack:
                     file.seek(a)
                     file.write(page_b)
 
+    def begin_anew(self):
+        """Makes indexes that are sound, parked and followed a change."""
+        self.home.ctl(["daemon", "stop"])
+        for name in ["v1", "bases"]:
+            shutil.rmtree(self.top / "user/cache/indexd" / name, ignore_errors=True)
+        for state in [self.state, 1 - self.state]:
+            self.set_state(state)
+            for root in self.roots:
+                self.home.ctl(["index", "--wait"], root)
+        self.home.ctl(["daemon", "stop"])
+
     def damage_all(self):
         for root in self.roots:
             self.home.ctl(["index", "--wait"], root)
         kinds = ["data", "mark", "parked", "base", "registry", "cache", "small", "folder"]
-        n = 0
+        n = n_tries = 0
         while n < self.args.damages:
-            kind = kinds[n % len(kinds)]
+            kind = kinds[n_tries % len(kinds)]
+            n_tries += 1
             when = self.random.choice(["closed", "open", "saved"])
             if kind in ("parked", "base"):
                 when = "closed"
@@ -251,11 +264,13 @@ class Attack:
             if when == "closed":
                 self.home.ctl(["daemon", "stop"])
                 pid = None
+            if not self.files(kind) and when == "closed":
+                self.begin_anew()
             what = self.damage(kind)
-            n += 1
             if what is None:
-                self.counts["nothing to damage"] += 1
-                what = f"nothing of {kind}"
+                # Indexes that are closed with like ones beside them are parked, and have no data file.
+                continue
+            n += 1
             what += f", {when}"
             self.counts[f"damaged: {kind}, {when}"] += 1
             if when == "saved":
@@ -325,10 +340,31 @@ class Attack:
                 if code:
                     self.note("clients that got no answer", f"{count} of {n} {args[0]}: exit {code}")
 
+    def agent(self):
+        """One client of MCP with as many calls in flight as there are clients in a crowd."""
+        n, pipe = self.args.clients, subprocess.PIPE
+        command = [str(self.home.programs / "ctl"), "mcp"]
+        child = subprocess.Popen(command, cwd=self.roots[0], env=self.home.env, stdin=pipe, stdout=pipe)
+        client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+        lines = [{"id": 0, "method": "initialize", "params": client}, {"method": "notifications/initialized"}]
+        for i in range(1, n + 1):
+            call = {"name": ["search_code", "build_context_pack"][i % 2], "arguments": {"query": f"alpha {i}"}}
+            lines.append({"id": i, "method": "tools/call", "params": call})
+        asked = "".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines).encode()
+        threading.Thread(target=lambda: (child.stdin.write(asked), child.stdin.flush())).start()
+        answers = [json.loads(child.stdout.readline()) for _ in range(n + 1)]
+        child.stdin.close()
+        child.wait()
+        wrong = [a for a in answers if "error" in a or a["result"].get("isError")]
+        print(f"attack: {n} calls of MCP in flight: {len(wrong)} without an answer", flush=True)
+        for each in wrong[:3]:
+            self.note("clients that got no answer", f"MCP: {str(each)[:200]}")
+
     def run(self):
         self.learn()
         self.odd_requests()
         self.flood()
+        self.agent()
         self.damage_all()
         self.home.ctl(["daemon", "stop"])
         for name, count in sorted(self.counts.items()):

@@ -129,7 +129,11 @@ fn bad_command_lines_end_with_their_code() {
     let user = User::new();
     user.write("plain.txt", "x");
     let plain = user.path("plain.txt").display().to_string();
-    let cases: [(&[&str], i32, &str); 20] = [
+    // Without a daemon, and without a setting to blame for it.
+    let status = user.ctl(&["status"]);
+    check_failure(&status, 69, "POC_E_DAEMON_UNAVAILABLE");
+    assert!(!text(&status.stderr).contains("INDEXD_NO_AUTOSTART"), "{}", text(&status.stderr));
+    let cases: [(&[&str], i32, &str); 21] = [
         (&["pack", "--repo", "/no/such/repo", "x"], 66, "POC_E_WORKSPACE_INVALID"),
         (&["pack", "--repo", &plain, "x"], 66, "POC_E_WORKSPACE_INVALID"),
         (&["pack", ""], 2, "POC_E_INVALID_REQUEST"),
@@ -140,6 +144,7 @@ fn bad_command_lines_end_with_their_code() {
         (&["pack", "x", "--layout", "round"], 2, "expected one of `graph`"),
         (&["pack", "x", "--param", "layout=round"], 2, "POC_E_NOT_SUPPORTED"),
         (&["pack", "x", "--param", "colour=1"], 2, "POC_E_NOT_SUPPORTED"),
+        (&["pack", "x", "--param", "tokenizer=\"nope\""], 2, "ACODE-CTX-002"),
         (&["pack", "x", "--param", "colour"], 2, "POC_E_INVALID_REQUEST"),
         (
             &["pack", "x", "--param", "strictness=strict", "--param", "budgets.maxItems=251"],

@@ -179,6 +179,27 @@ fn a_user_is_known_from_another_pid_namespace() {
     assert!(ok(&out).contains("Get"));
 }
 
+/// Writes to a layer of an overlay make no event in the overlay, and are in the next answer.
+#[test]
+fn what_is_written_below_an_overlay_is_in_the_next_answer() {
+    let user = User::new();
+    let script = "set -e; trap 'CTL daemon stop' EXIT; mkdir -p L/lower L/upper L/work; cp -r repo/. L/lower; mkdir merged
+        mount -t overlay overlay -o lowerdir=L/lower,upperdir=L/upper,workdir=L/work merged
+        echo mounted; cd merged; CTL index --wait; for layer in lower upper; do
+        printf 'package demo\n\nfunc In%s() {}\n' $layer > L/$layer/$layer.go; CTL symbol In$layer; done
+        CTL status";
+    let top = user.path("");
+    let script = script.replace("L/", &format!("{}layers/", top.display()));
+    let script = script.replace("CTL", programs().join("ctl").to_str().unwrap());
+    let mut command = user.run(std::path::Path::new("unshare"));
+    let out = command.args(["-r", "-m", "sh", "-c", &script]).current_dir(&top).output().unwrap();
+    let said = String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
+    if !said.contains("mounted") {
+        return eprintln!("skipped: an overlay is not to be had: {said}");
+    }
+    assert!(said.contains("lower.go:3") && said.contains("upper.go:3"), "{said}");
+}
+
 #[test]
 fn folders_that_others_may_write_to_are_refused() {
     use std::os::unix::fs::PermissionsExt;

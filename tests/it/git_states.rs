@@ -278,6 +278,70 @@ fn what_is_not_there_or_not_read_is_said() {
     });
 }
 
+/// Links, submodules, modes, encodings and files that rules leave out are named with a reason.
+#[test]
+fn what_differs_but_is_not_shown_is_named() {
+    run(async {
+        let world = world();
+        let top = PathBuf::from(&world.root).parent().unwrap().to_owned();
+        let (root, inner) = (top.join("kinds"), top.join("inner"));
+        committed(&inner);
+        write(&root, "link.py", "");
+        fs::remove_file(root.join("link.py")).unwrap();
+        std::os::unix::fs::symlink("a.py", root.join("link.py")).unwrap();
+        write(&root, ".gitattributes", "wide.py working-tree-encoding=UTF-16LE-BOM\n");
+        let wide = |text: &str| {
+            let units = text.encode_utf16().flat_map(u16::to_le_bytes);
+            [0xff, 0xfe].into_iter().chain(units).collect::<Vec<u8>>()
+        };
+        write(&root, "wide.py", wide("wide = 1\n"));
+        committed(&root);
+        let from = inner.to_str().unwrap();
+        git(&root, &["-c", "protocol.file.allow=always", "submodule", "add", "-q", from, "sub"]);
+        git(&root, &["commit", "-q", "-m", "two"]);
+        let program = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(root.join("a.py"), program).unwrap();
+        fs::remove_file(root.join("link.py")).unwrap();
+        std::os::unix::fs::symlink("b.py", root.join("link.py")).unwrap();
+        fs::remove_file(root.join("b.py")).unwrap();
+        std::os::unix::fs::symlink("a.py", root.join("b.py")).unwrap();
+        // A folder in the place of a file.
+        fs::remove_file(root.join("d/c.py")).unwrap();
+        write(&root, "d/c.py/inner.py", function("other"));
+        write(&root, ".gitignore", "e/\n");
+        write(&root, "e/f/g.py", function("delta").replace("= 3", "= 33"));
+        write(&root, "wide.py", wide("wide = 2\n"));
+        git(&root.join("sub"), &["commit", "-q", "--allow-empty", "-m", "three"]);
+        let want = [
+            "a.py: only its mode differs",
+            "b.py: it is a symbolic link",
+            "e/f/g.py: the index leaves it out",
+            "link.py: it is a symbolic link",
+            "sub: it is a submodule",
+            "wide.py: git keeps it in another encoding, which is not known here",
+        ];
+        let files: BTreeSet<String> =
+            ["A .gitignore", "A d/c.py/inner.py", "D d/c.py"].map(str::to_owned).into();
+        for change in [json!({"diff": "HEAD"}), json!({"worktree": true})] {
+            assert_eq!(
+                ours(&world, &root, change).await,
+                Ok((files.clone(), want.map(str::to_owned).into()))
+            );
+        }
+        // Nothing changes once it is staged and committed; the encoding is that of the work tree alone.
+        git(&root, &["add", "-A"]);
+        let staged = ours(&world, &root, json!({"staged": true})).await.unwrap();
+        assert_eq!(staged.1, want[..5]);
+        git(&root, &["commit", "-q", "-m", "four"]);
+        assert_eq!(ours(&world, &root, json!({"diff": "HEAD~1..HEAD"})).await, Ok(staged));
+        // Modes that git does not compare did not change.
+        git(&root, &["config", "core.fileMode", "false"]);
+        let plain = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+        fs::set_permissions(root.join("a.py"), plain).unwrap();
+        assert_eq!(ours(&world, &root, json!({"diff": "HEAD"})).await.unwrap().1, Vec::<String>::new());
+    });
+}
+
 /// A patch is of the files as they are; the index has them without their secrets.
 #[test]
 fn a_patch_may_touch_what_the_index_does_not_show() {

@@ -133,9 +133,14 @@ fn a_damaged_list_of_workspaces_costs_what_is_damaged() {
 fn what_is_moved_or_replaced_in_an_index_folder_is_made_anew() {
     let user = User::new();
     for name in ["i1/data.mdb", "i1/state", "i1/lock.mdb", "i1", "current", "sketch", "openings", ""] {
-        for is_folder in [true, false] {
+        for (is_folder, is_open) in [(true, false), (false, false), (true, true), (false, true)] {
             assert!(user.ctl(&["symbol", "Delay"]).status.success(), "before {name}");
+            // Opening an index mends its small files.
             assert!(user.ctl(&["daemon", "stop"]).status.success());
+            assert!(user.ctl(&["symbol", "Delay"]).status.success(), "before {name}, opened");
+            if !is_open {
+                assert!(user.ctl(&["daemon", "stop"]).status.success());
+            }
             let home = fs::read_dir(user.path("cache/indexd/v1")).unwrap().next().unwrap().unwrap().path();
             let env = fs::read_to_string(home.join("current")).unwrap();
             let path = match name {
@@ -150,7 +155,7 @@ fn what_is_moved_or_replaced_in_an_index_folder_is_made_anew() {
             }
             let until = Instant::now() + Duration::from_secs(20);
             while !user.ctl(&["symbol", "Delay"]).status.success() {
-                assert!(Instant::now() < until, "{name:?}, a folder: {is_folder}");
+                assert!(Instant::now() < until, "{name:?}, a folder: {is_folder}, open: {is_open}");
             }
         }
     }
@@ -423,4 +428,17 @@ fn a_folder_that_is_no_project_is_not_indexed_unasked() {
     let other = user.path("other").display().to_string();
     assert!(user.ctl(&["workspace", "add", &other]).status.success());
     assert!(user.ctl(&["-C", &other, "search", "delay"]).status.success());
+}
+
+/// A manifest with very many entries costs no more than a bounded number of searches through its text.
+#[test]
+fn a_manifest_of_very_many_scripts_is_mapped_in_time() {
+    let user = User::new();
+    let scripts: String = (0..100_000).map(|i| format!("s{i} = \"m:f{i}\"\n")).collect();
+    user.write("repo/pyproject.toml", &format!("[project]\nname = \"x\"\n[project.scripts]\n{scripts}"));
+    assert!(user.ctl(&["index", "--wait"]).status.success());
+    let asked = Instant::now();
+    let out = user.ctl(&["map"]);
+    assert!(String::from_utf8_lossy(&out.stdout).contains("console script `s0` = m:f0"));
+    assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
 }

@@ -68,6 +68,15 @@ fn is_gone(ground: &Ground, path: &str) -> bool {
     matches!(place_of(ground.root, ground.excludes, path).0, Place::Missing)
 }
 
+/// Returns true if a rule or a limit keeps a path out of the index.
+fn is_left_out(ground: &Ground, path: &str) -> bool {
+    // A folder, or a link that no file of the change is, took the place of a file.
+    !matches!(
+        place_of(ground.root, ground.excludes, path).0,
+        Place::Missing | Place::Folder | Place::Link | Place::File
+    )
+}
+
 /// Reads texts, as many as there may be.
 struct Reader<'a> {
     ground: &'a Ground<'a>,
@@ -167,7 +176,12 @@ const SENSITIVE: &str = "it may hold secrets";
 const TOO_LARGE: &str = "it is too large";
 const MISSING: &str = "git has not fetched it: the clone is a partial one";
 const FILTERED: &str = "git passes it through a program, which is not run";
+const ENCODED: &str = "git keeps it in another encoding, which is not known here";
 const UNMERGED: &str = "it is in conflict";
+const LEFT_OUT: &str = "the index leaves it out";
+const LINK: &str = "it is a symbolic link";
+const MODULE: &str = "it is a submodule";
+const MODE: &str = "only its mode differs";
 
 /// Whether a line ends in a carriage return alone, which git does not count as an end.
 fn has_odd_lines(text: &str) -> bool {

@@ -8,6 +8,7 @@ use crate::{CommitId, Unavailable, hex};
 use gix::bstr::{BStr, ByteSlice};
 use gix::hash::ObjectId;
 use gix::index::entry::{Flags, Mode, Stage};
+use gix::objs::tree::EntryKind;
 use std::collections::BTreeMap;
 
 /// Files that one comparison lists at most.
@@ -34,11 +35,40 @@ pub enum CompareError {
     TooMany,
 }
 
-/// A staged file.
+/// The kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Staged {
+pub enum Kind {
+    /// A file.
+    File,
+    /// A file that may be executed.
+    Program,
+    /// A symbolic link; its content is its target.
+    Link,
+    /// A submodule; its content is a commit of another repository.
+    Module,
+}
+
+impl Kind {
+    /// Returns true for files, whether or not they may be executed.
+    pub fn is_file(self) -> bool {
+        matches!(self, Self::File | Self::Program)
+    }
+}
+
+/// The content that git keeps at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
     /// The id of its content.
     pub id: CommitId,
+    /// Its kind.
+    pub kind: Kind,
+}
+
+/// A staged path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Staged {
+    /// Its content.
+    pub kept: Kept,
     /// Modification time of the file when its content was last known to be this: seconds and
     /// nanoseconds, the lower 32 bits of each. `None` where the file may have changed in the same tick.
     pub mtime: Option<(u32, u32)>,
@@ -49,13 +79,13 @@ pub struct Staged {
     pub is_fixed: bool,
 }
 
-/// The staged files below the workspace's root, by path.
+/// The staged paths below the workspace's root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
-    /// The files, without those marked with `git add --intent-to-add`.
+    /// Those that are not in conflict, without those marked with `git add --intent-to-add`.
     pub files: BTreeMap<String, Staged>,
-    /// Files in conflict, with the content on our side of the merge; `None` where it was removed there.
-    pub unmerged: BTreeMap<String, Option<CommitId>>,
+    /// Those in conflict, with the content on our side of the merge; `None` where it was removed there.
+    pub unmerged: BTreeMap<String, Option<Kept>>,
 }
 
 /// Reasons for which a content is not read.
@@ -96,9 +126,8 @@ impl Repository {
         Ok(hex(&raw(&base)?))
     }
 
-    /// The files below the workspace's root that differ between two commits, given in hexadecimal, by path:
-    /// the ids of their contents, `None` where the file does not exist. Links and nested repositories are
-    /// not files.
+    /// The paths below the workspace's root that differ between two commits, given in hexadecimal, with the
+    /// contents of both sides.
     ///
     /// # Errors
     /// [`CompareError::Unavailable`] for missing objects; [`CompareError::TooMany`].
@@ -109,17 +138,26 @@ impl Repository {
         Ok(out)
     }
 
-    /// All files of a commit below the workspace's root, by path.
+    /// All paths of a commit below the workspace's root.
     ///
     /// # Errors
     /// As [`Repository::differing`].
-    pub fn files_of(&self, commit: &str) -> Result<BTreeMap<String, CommitId>, CompareError> {
+    pub fn paths_of(&self, commit: &str) -> Result<BTreeMap<String, Kept>, CompareError> {
         let mut out = BTreeMap::new();
         self.walk([None, self.root_of(commit)?], "", 0, &mut out)?;
         Ok(out.into_iter().filter_map(|(path, s)| Some((path, s.after?))).collect())
     }
 
-    /// The staged files below the workspace's root.
+    /// The files among them, with the ids of their contents.
+    ///
+    /// # Errors
+    /// As [`Repository::differing`].
+    pub fn files_of(&self, commit: &str) -> Result<BTreeMap<String, CommitId>, CompareError> {
+        let files = self.paths_of(commit)?.into_iter().filter(|(_, kept)| kept.kind.is_file());
+        Ok(files.map(|(path, kept)| (path, kept.id)).collect())
+    }
+
+    /// The staged paths below the workspace's root.
     ///
     /// # Errors
     /// [`CompareError::Unavailable`] when the index of git is broken; [`CompareError::TooMany`].
@@ -140,12 +178,12 @@ impl Repository {
                 self.add_folder(full.trim_end_matches('/'), entry.id, &mut out)?;
                 continue;
             }
-            let is_file = matches!(entry.mode, Mode::FILE | Mode::FILE_EXECUTABLE);
-            let Some(path) = full.strip_prefix(&*self.prefix).filter(|_| is_file) else { continue };
-            let id = raw(&entry.id)?;
+            let Some(kind) = kind_of(entry.mode) else { continue };
+            let Some(path) = full.strip_prefix(&*self.prefix) else { continue };
+            let kept = Kept { id: raw(&entry.id)?, kind };
             if entry.stage() != Stage::Unconflicted {
                 let ours = out.unmerged.entry(path.to_owned()).or_default();
-                *ours = if entry.stage() == Stage::Ours { Some(id) } else { *ours };
+                *ours = if entry.stage() == Stage::Ours { Some(kept) } else { *ours };
                 continue;
             }
             if entry.flags.contains(Flags::INTENT_TO_ADD) {
@@ -154,7 +192,7 @@ impl Repository {
             let is_left_out = entry.flags.contains(Flags::SKIP_WORKTREE) && !(looks && self.is_there(full));
             let mtime = (entry.stat.mtime.secs, entry.stat.mtime.nsecs);
             let staged = Staged {
-                id,
+                kept,
                 mtime: (mtime < written).then_some(mtime),
                 size: entry.stat.size,
                 is_fixed: is_left_out || entry.flags.contains(Flags::ASSUME_VALID),
@@ -169,11 +207,9 @@ impl Repository {
         let mut files = BTreeMap::new();
         self.walk([None, Some(tree)], full, 0, &mut files)?;
         for (full, sides) in files {
-            let (Some(path), Some(id)) = (full.strip_prefix(&*self.prefix), sides.after) else { continue };
-            out.files.insert(
-                path.to_owned(),
-                Staged { id, mtime: None, size: 0, is_fixed: !self.is_there(&full) },
-            );
+            let (Some(path), Some(kept)) = (full.strip_prefix(&*self.prefix), sides.after) else { continue };
+            let is_fixed = !self.is_there(&full);
+            out.files.insert(path.to_owned(), Staged { kept, mtime: None, size: 0, is_fixed });
         }
         Ok(())
     }
@@ -224,20 +260,25 @@ impl Repository {
         if trees[0] == trees[1] || depth > DEPTH_MAX {
             return Ok(());
         }
-        let mut names: BTreeMap<String, [Option<(bool, ObjectId)>; 2]> = BTreeMap::new();
+        // A folder has no kind.
+        type Entry = (Option<Kind>, ObjectId);
+        let mut names: BTreeMap<String, [Option<Entry>; 2]> = BTreeMap::new();
         for (side, tree) in trees.iter().enumerate() {
             let Some(tree) = tree else { continue };
             let missing = || Unavailable::Unreadable { reason: "a folder is missing" };
             let tree = self.repo.find_tree(*tree).map_err(|_| missing())?;
             for entry in tree.iter() {
                 let entry = entry.map_err(|_| missing())?;
-                let mode = entry.mode();
+                let kind = match entry.mode().kind() {
+                    EntryKind::Tree => None,
+                    EntryKind::Blob => Some(Kind::File),
+                    EntryKind::BlobExecutable => Some(Kind::Program),
+                    EntryKind::Link => Some(Kind::Link),
+                    EntryKind::Commit => Some(Kind::Module),
+                };
                 // A path that is not UTF-8 cannot belong to a workspace.
                 let Ok(name) = entry.filename().to_str() else { continue };
-                if mode.is_tree() || (mode.is_blob() && !mode.is_link()) {
-                    names.entry(name.to_owned()).or_default()[side] =
-                        Some((mode.is_tree(), ObjectId::from(entry.id())));
-                }
+                names.entry(name.to_owned()).or_default()[side] = Some((kind, ObjectId::from(entry.id())));
             }
         }
         for (name, sides) in names {
@@ -245,10 +286,13 @@ impl Repository {
                 continue;
             }
             let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-            let of = |side: usize, is_tree: bool| sides[side].filter(|s| s.0 == is_tree).map(|s| s.1);
-            self.walk([of(0, true), of(1, true)], &path, depth + 1, out)?;
-            let id = |side| of(side, false).map(|id| raw(&id)).transpose();
-            let sides = Sides { before: id(0)?, after: id(1)? };
+            let folder = |side: usize| sides[side].filter(|s| s.0.is_none()).map(|s| s.1);
+            self.walk([folder(0), folder(1)], &path, depth + 1, out)?;
+            let kept = |side: usize| {
+                let (kind, id) = sides[side].and_then(|(kind, id)| Some((kind?, id)))?;
+                Some(raw(&id).map(|id| Kept { id, kind }))
+            };
+            let sides = Sides { before: kept(0).transpose()?, after: kept(1).transpose()? };
             if sides.before != sides.after {
                 out.insert(path, sides);
             }
@@ -269,13 +313,23 @@ pub(crate) fn content(repo: &gix::Repository, id: ObjectId, bytes_max: u64) -> O
     repo.find_blob(id).ok().map(|mut b| b.take_data())
 }
 
-/// The ids of a file's content on two sides; `None` where it does not exist.
+/// The contents of a path on two sides; `None` for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sides {
     /// On the first.
-    pub before: Option<CommitId>,
+    pub before: Option<Kept>,
     /// On the second.
-    pub after: Option<CommitId>,
+    pub after: Option<Kept>,
+}
+
+fn kind_of(mode: Mode) -> Option<Kind> {
+    match mode {
+        Mode::FILE => Some(Kind::File),
+        Mode::FILE_EXECUTABLE => Some(Kind::Program),
+        Mode::SYMLINK => Some(Kind::Link),
+        Mode::COMMIT => Some(Kind::Module),
+        _ => None,
+    }
 }
 
 fn object_id(commit: &str) -> Result<ObjectId, CompareError> {

@@ -118,8 +118,8 @@ impl Cleaner {
     }
 
     /// The content that git would store for a file with these bytes, without programs; `staged` is the
-    /// content stored now.
-    pub fn clean(&mut self, path: &str, bytes: &[u8], staged: Option<&[u8]>) -> Vec<u8> {
+    /// content stored now. `None` for an encoding that is not known here, and bytes that are invalid in it.
+    pub fn clean(&mut self, path: &str, bytes: &[u8], staged: Option<&[u8]>) -> Option<Vec<u8>> {
         let Self { pipeline, search, collection, prefix, .. } = self;
         let full = format!("{prefix}{path}");
         let mut find = |path: &BStr, out: &mut Outcome| {
@@ -132,11 +132,8 @@ impl Cleaner {
         };
         let converted = pipeline.convert_to_git(bytes, Path::new(&full), &mut find, &mut index_object);
         let mut out = Vec::new();
-        match converted.map(|mut converted| converted.read_to_end(&mut out)) {
-            Ok(Ok(_)) => out,
-            // An unknown encoding, or bytes that are invalid in it: git fails here, too.
-            _ => bytes.to_vec(),
-        }
+        converted.ok()?.read_to_end(&mut out).ok()?;
+        Some(out)
     }
 }
 

@@ -15,11 +15,11 @@ mod lines;
 mod repository;
 mod walk;
 
-pub use changes::{CompareError, ContentError, Index, Sides, Staged};
+pub use changes::{CompareError, ContentError, Index, Kept, Kind, Sides, Staged};
 pub use conversion::{Cleaner, Conversions};
 pub use files::FilePast;
 pub use lines::{Hunk, compare};
-pub use repository::{Repository, Unavailable, blob_id};
+pub use repository::{Repository, Unavailable, blob_id, commit_id};
 
 use bitcode::{Decode, Encode};
 

@@ -216,6 +216,11 @@ impl Repository {
     }
 }
 
+/// The id that hexadecimal digits name; `None` for anything but 40 of them.
+pub fn commit_id(hex: &str) -> Option<CommitId> {
+    raw(&gix::hash::ObjectId::from_hex(hex.as_bytes()).ok()?).ok()
+}
+
 /// The id that git gives to a file with these bytes.
 pub fn blob_id(bytes: &[u8]) -> Option<CommitId> {
     let id = gix::objs::compute_hash(gix::hash::Kind::Sha1, Kind::Blob, bytes).ok()?;

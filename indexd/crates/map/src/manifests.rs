@@ -25,8 +25,10 @@ pub fn find(view: &dyn IndexView, files: &[Source], out: &mut Vec<Entrypoint>) {
             }
             _ => continue,
         };
-        for (name, target) in read(&source.text(view)) {
-            out.push(script(view, &source.path, &name, &target));
+        let text = source.text(view);
+        let mut places = Places::new(&text);
+        for (name, target) in read(&text) {
+            out.push(script(view, &source.path, &mut places, &name, &target));
         }
     }
 }
@@ -86,7 +88,13 @@ fn declared(line: &str) -> Option<(String, String)> {
 }
 
 /// A console script, at the function that it calls, or at its manifest if that is not found.
-fn script(view: &dyn IndexView, manifest: &str, name: &str, target: &str) -> Entrypoint {
+fn script(
+    view: &dyn IndexView,
+    manifest: &str,
+    places_of: &mut Places,
+    name: &str,
+    target: &str,
+) -> Entrypoint {
     let (module, function) = target.split_once(':').unwrap_or((target, ""));
     let base = module.replace('.', "/");
     let dir = dir_of(manifest);
@@ -102,18 +110,45 @@ fn script(view: &dyn IndexView, manifest: &str, name: &str, target: &str) -> Ent
             let here = defs.iter().map(|d| view.def(*d)).find(|d| d.file == doc && d.parent.some().is_none());
             (path, here.map_or(1, |d| d.name_line))
         }
-        None => (manifest.to_owned(), line_with(&view_text(view, manifest), target)),
+        None => (manifest.to_owned(), places_of.line(target)),
     };
     let how = format!("console script `{name}` = {target}");
     Entrypoint { kind: Kind::Program, name: name.to_owned(), path, line, how, ..Entrypoint::default() }
 }
 
-fn view_text(view: &dyn IndexView, path: &str) -> String {
-    view.file_by_path(path).map(|f| view.text(f).to_string()).unwrap_or_default()
+/// The lines of the words of a manifest.
+struct Places<'t> {
+    text: &'t str,
+    /// The first line of each word.
+    lines: BTreeMap<&'t str, u32>,
+    /// Searches through the text that are left.
+    n_left: u32,
 }
 
-fn line_with(text: &str, what: &str) -> u32 {
-    text.find(what).map_or(1, |at| scan::line_of(text, at))
+/// Searches through a manifest for texts that are not one word of it; later ones are said to be at line 1.
+const SEARCHES_MAX: u32 = 256;
+
+impl<'t> Places<'t> {
+    fn new(text: &'t str) -> Self {
+        let mut lines = BTreeMap::new();
+        for (n, line) in (1..).zip(text.lines()) {
+            for word in line.split([' ', '=', ',', '"', '\'', '[', ']']).filter(|word| !word.is_empty()) {
+                lines.entry(word).or_insert(n);
+            }
+        }
+        Self { text, lines, n_left: SEARCHES_MAX }
+    }
+
+    /// The first line with `what`.
+    fn line(&mut self, what: &str) -> u32 {
+        if let Some(line) = self.lines.get(what) {
+            return *line;
+        }
+        let is_searched = self.n_left > 0;
+        self.n_left = self.n_left.saturating_sub(1);
+        let found = if is_searched { self.text.find(what) } else { None };
+        found.map_or(1, |at| scan::line_of(self.text, at))
+    }
 }
 
 /// `bin`, `main`, `module` and `exports` of a `package.json`.
@@ -122,11 +157,11 @@ fn node(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
     let Ok(json) = serde_json::from_str::<serde_json::Value>(&text) else { return };
     let name = json["name"].as_str().unwrap_or_default().to_owned();
     let dir = dir_of(&source.path);
+    let mut places = Places::new(&text);
     let mut add = |kind: Kind, name: &str, target: &str, how: &str| {
         let path = join(dir, target.trim_start_matches("./"));
         let found = view.file_by_path(&path).is_some();
-        let (path, line) =
-            if found { (path, 1) } else { (source.path.to_string(), line_with(&text, target)) };
+        let (path, line) = if found { (path, 1) } else { (source.path.to_string(), places.line(target)) };
         let how = format!("{how} = {target}");
         out.push(Entrypoint { kind, name: name.to_owned(), path, line, how, ..Entrypoint::default() });
     };
@@ -181,6 +216,17 @@ mod tests {
 
     fn pairs(found: BTreeMap<String, String>) -> Vec<(String, String)> {
         found.into_iter().collect()
+    }
+
+    #[test]
+    fn a_word_stands_on_its_first_line() {
+        let text = "a = \"m:f10\"\nb = 'm:f1'\nc = m:f1 [x]\n";
+        let mut places = Places::new(text);
+        assert_eq!(["m:f1", "m:f10", ":f", "none"].map(|what| places.line(what)), [2, 1, 1, 1]);
+        // Other texts are searched for a few times.
+        assert_eq!(places.line("f1 [x"), 3);
+        (0..SEARCHES_MAX).for_each(|_| _ = places.line("none"));
+        assert_eq!(places.line("f1 [x"), 1);
     }
 
     #[test]

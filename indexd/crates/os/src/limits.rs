@@ -41,6 +41,48 @@ pub fn is_network_file_system(path: &Path) -> bool {
     is_of_kind(path, &NETWORK)
 }
 
+/// Returns true if the folder `path` is on an overlay file system and this process can reach one of its layers.
+/// Writes to a layer raise no event in the overlay. The layers of a container are out of reach from inside.
+pub fn has_reachable_layers(path: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::MetadataExt;
+        const OVERLAY: u64 = 0x794c_7630;
+        if !is_of_kind(path, &[OVERLAY]) {
+            return false;
+        }
+        let device = std::fs::metadata(path).map_or(0, |meta| meta.dev());
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let device = (rustix::fs::major(device), rustix::fs::minor(device));
+        layers(&mounts, device).iter().any(|layer| layer.symlink_metadata().is_ok())
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = path;
+        false
+    }
+}
+
+/// The layers of the overlay on a device, by a list of mounts in the format of `proc_pid_mountinfo(5)`. Names
+/// relative to the folder of the process that mounted it are left out.
+#[cfg(target_os = "linux")]
+fn layers(mounts: &str, (major, minor): (u32, u32)) -> Vec<std::path::PathBuf> {
+    let device = format!("{major}:{minor}");
+    let of_device = mounts.lines().filter(|line| line.split(' ').nth(2) == Some(&*device));
+    let options = of_device.filter_map(|line| line.split_once(" - overlay ")?.1.split(' ').nth(1));
+    let mut out = Vec::new();
+    for option in options.flat_map(|options| options.split(',')) {
+        match option.split_once('=') {
+            Some(("upperdir", dir)) => out.push(dir),
+            Some((name, dirs)) if name.starts_with("lowerdir") => out.extend(dirs.split(':')),
+            _ => {}
+        }
+    }
+    // A space is written as its octal number.
+    let path = |dir: &str| std::path::PathBuf::from(dir.replace("\\040", " "));
+    out.into_iter().map(path).filter(|dir| dir.is_absolute()).collect()
+}
+
 /// Returns true if `path` is on a virtual file system of the kernel, such as that of processes.
 pub fn is_kernel_file_system(path: &Path) -> bool {
     const KERNEL: [u64; 9] = [
@@ -85,6 +127,17 @@ pub fn bytes_free(path: &Path) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn layers_are_those_of_the_overlay_on_the_device() {
+        let mounts = "22 1 254:0 / / rw - ext4 /dev/vda rw\n\
+            40 22 0:45 / /m rw,relatime shared:1 - overlay overlay rw,lowerdir=/a:/b\\040c,upperdir=/u,workdir=/w\n\
+            41 22 0:46 / /n rw - overlay none rw,lowerdir+=/x,lowerdir=rel,upperdir=u,workdir=w\n";
+        assert_eq!(layers(mounts, (0, 45)), ["/a", "/b c", "/u"].map(std::path::PathBuf::from));
+        assert_eq!(layers(mounts, (0, 46)), ["/x"].map(std::path::PathBuf::from));
+        assert!(layers(mounts, (254, 0)).is_empty());
+    }
 
     #[test]
     fn the_machine_answers() {

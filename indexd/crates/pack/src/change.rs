@@ -241,6 +241,14 @@ fn of_file(i: usize, file: &ChangedFile, out: &mut Vec<Segment>) {
     }
 }
 
+/// The number of lines before a line of one side in the text of the other side.
+fn lines_before(file: &ChangedFile, op: Op) -> u32 {
+    let is_added = op.after > 0;
+    let starts_before = |run: &&Run| if is_added { run.after < op.after } else { run.before < op.before };
+    let run = file.hunks.iter().rev().find(starts_before);
+    run.map_or(0, |run| if is_added { run.before + run.removed } else { run.after })
+}
+
 fn is_blank(file: &ChangedFile, op: Op) -> bool {
     text_of(file, op).trim().is_empty()
 }
@@ -535,6 +543,7 @@ impl Segment {
         let count = |f: fn(&Op) -> u32| ops.iter().filter(|op| f(op) > 0).count();
         let first = |f: fn(&Op) -> u32| ops.iter().map(f).find(|line| *line > 0).unwrap_or(0);
         let range = |f: fn(&Op) -> u32| match (first(f), count(f)) {
+            (_, 0) => format!("{},0", ops.first().map_or(0, |op| lines_before(file, *op))),
             (line, 1) => line.to_string(),
             (line, n) => format!("{line},{n}"),
         };

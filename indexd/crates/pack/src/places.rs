@@ -34,14 +34,15 @@ impl Place {
         for (at, term) in hits {
             sums[*at as usize] += weights[*term as usize];
         }
-        let head = (line - start) as usize;
-        let mut best = (head, sums.get(head).copied().unwrap_or(0.0));
-        for (at, sum) in sums.iter().enumerate().skip(head + 1) {
-            if *sum > best.1 {
-                best = (at, *sum);
+        // The name may be on the line before the unit, which belongs to another definition.
+        let head = line.checked_sub(start).map(|head| head as usize);
+        let of_head = head.and_then(|head| sums.get(head)).copied().unwrap_or(0.0);
+        let (mut at, mut best) = (line, of_head);
+        for (i, sum) in (start..).zip(&sums).skip(head.map_or(0, |head| head + 1)) {
+            if *sum > best {
+                (at, best) = (i, *sum);
             }
         }
-        let at = start + best.0 as u32;
         let text = if at == line { title(units, unit, source) } else { one_line(source.line(at)) };
         let name = def.map_or_else(String::new, |d| d.qualified.to_string());
         Self { line, name, at, text }

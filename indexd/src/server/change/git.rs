@@ -2,13 +2,14 @@
 //! looks at and of how it converts them.
 
 use super::{
-    FILES_MAX, FILTERED, Ground, MISSING, NO_TEXT, Reader, SENSITIVE, STAGED, Side, TOO_LARGE, UNMERGED,
-    WORKTREE, is_gone, refused,
+    ENCODED, FILES_MAX, FILTERED, Ground, LEFT_OUT, LINK, MISSING, MODE, MODULE, NO_TEXT, Reader, SENSITIVE,
+    STAGED, Side, TOO_LARGE, UNMERGED, WORKTREE, is_left_out, refused, untouched,
 };
 use crate::server::backend::Context;
 use crate::workspace::tree::git::{GitFolders, Settings};
 use indexd_history::{
-    Cleaner, CommitId, CompareError, ContentError, Index, Repository, Staged, Unavailable, blob_id,
+    Cleaner, CommitId, CompareError, ContentError, Index, Kept, Kind, Repository, Staged, Unavailable,
+    blob_id,
 };
 use indexd_model::limits::FILE_BYTES_PARSED_MAX;
 use indexd_model::view::{FactsView as _, FileRecord};
@@ -16,8 +17,8 @@ use indexd_model::{ContentHash, FileDoc, IndexView as _, Outcome, RepoPath};
 use indexd_pack::change::{Change, ChangedFile};
 use indexd_pack::request::ChangeRequest;
 use indexd_proto::error::{ErrorCode, ErrorObject};
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, Metadata};
 
 /// Bytes of a file that is too large to be shown, up to which it is read to see whether it changed.
 const HASHED_BYTES_MAX: u64 = 64 << 20;
@@ -45,21 +46,30 @@ impl State {
     }
 }
 
-/// A file that may differ.
+/// A path that may differ.
 struct Pair {
-    /// What git keeps of it on the first side; none where there is no file.
-    before: Option<CommitId>,
+    /// The content that git keeps of it on the first side; none for a missing file.
+    before: Option<Kept>,
     after: After,
 }
 
-/// The second side of a file.
+/// The second side of a path.
 enum After {
-    /// What git keeps; none where there is no file.
-    Kept(Option<CommitId>),
-    /// The file of the work tree, and what is staged of it. `is_untouched` where git has seen it as it is.
-    Tree { staged: Option<CommitId>, is_untouched: bool },
+    /// The content that git keeps, or would keep of a link or a submodule; none for a missing file.
+    Kept(Option<Kept>),
+    /// The file of the work tree.
+    Tree(Tree),
     /// Several contents: nobody has resolved the conflict yet.
     Unmerged,
+}
+
+/// A file of the work tree.
+struct Tree {
+    /// Its staged content.
+    staged: Option<Kept>,
+    /// True if it has the time and the size that git noted when it last knew its content.
+    is_untouched: bool,
+    kind: Kind,
 }
 
 /// Files by path, and notes for the reader.
@@ -74,17 +84,17 @@ pub(super) fn read(asked: &ChangeRequest, ground: &Ground, ctx: &Context) -> Res
     let refused = |e: CompareError| refused(&e);
     let repository = Repository::open(ground.root).map_err(|e| refused(CompareError::Unavailable(e)))?;
     let (from, to) = states(asked, &repository).map_err(refused)?;
-    let Differing { mut pairs, notes } = differing(&repository, &from, &to, ground, ctx).map_err(refused)?;
-    // What the index leaves out is left out here, too.
-    pairs.retain(|path, _| ground.snapshot.file_by_path(path).is_some() || is_gone(ground, path));
+    let settings = Settings::of(GitFolders::find(ground.root).as_ref());
+    let ways = Ways { modes: settings.keeps_modes(), links: settings.keeps_links() };
+    let Differing { pairs, notes } =
+        differing(&repository, [&from, &to], &ways, ground, ctx).map_err(refused)?;
     if pairs.len() > FILES_MAX {
         let message = format!("{} files differ; a change of at most {FILES_MAX} is read", pairs.len());
         return Err(ErrorObject::new(ErrorCode::InvalidRequest, message).with_hint("name a smaller range"));
     }
     let mut change = Change { notes, ..Change::default() };
     (change.id.from, change.id.to) = (from.name(), to.name());
-    let settings = Settings::of(GitFolders::find(ground.root).as_ref()).conversions();
-    let cleaner = Cleaner::new(&repository, settings, pairs.keys().map(String::as_str));
+    let cleaner = Cleaner::new(&repository, settings.conversions(), pairs.keys().map(String::as_str));
     let mut sides = Sides { reader: Reader { ground, bytes: 0 }, repository: &repository, cleaner };
     let mut n_elsewhere = 0;
     for (path, pair) in pairs {
@@ -135,11 +145,19 @@ fn states(asked: &ChangeRequest, repository: &Repository) -> Result<(State, Stat
     }
 }
 
-/// The files that may differ.
+/// The properties of files in the work tree that git compares in a repository.
+struct Ways {
+    /// True if the right to be executed is compared.
+    modes: bool,
+    /// True if links are links, and not files that name their targets.
+    links: bool,
+}
+
+/// The paths that may differ.
 fn differing(
     repository: &Repository,
-    from: &State,
-    to: &State,
+    [from, to]: [&State; 2],
+    ways: &Ways,
     ground: &Ground,
     ctx: &Context,
 ) -> Result<Differing, CompareError> {
@@ -152,16 +170,16 @@ fn differing(
     }
     let index = repository.staged()?;
     let before = match from {
-        State::Commit(id) => repository.files_of(id)?,
+        State::Commit(id) => repository.paths_of(id)?,
         State::Unborn => BTreeMap::new(),
         State::Staged | State::Worktree => {
-            let kept = index.files.iter().map(|(path, s)| (path.clone(), s.id));
-            let ours = index.unmerged.iter().filter_map(|(path, id)| Some((path.clone(), (*id)?)));
+            let kept = index.files.iter().map(|(path, s)| (path.clone(), s.kept));
+            let ours = index.unmerged.iter().filter_map(|(path, kept)| Some((path.clone(), (*kept)?)));
             kept.chain(ours).collect()
         }
     };
     if *to == State::Worktree {
-        let mut out = against_the_tree(&before, &index, ground, ctx);
+        let mut out = against_the_tree(&before, &index, ways, ground, ctx);
         if *from == State::Staged && !index.unmerged.is_empty() {
             let n = index.unmerged.len();
             out.notes.push(format!("{n} files are in conflict and compared with our side of the merge"));
@@ -171,66 +189,120 @@ fn differing(
     Ok(against_what_is_staged(before, index))
 }
 
-fn against_what_is_staged(before: BTreeMap<String, CommitId>, index: Index) -> Differing {
+fn against_what_is_staged(before: BTreeMap<String, Kept>, index: Index) -> Differing {
     let mut pairs: BTreeMap<String, Pair> = BTreeMap::new();
-    for (path, id) in before {
-        pairs.insert(path, Pair { before: Some(id), after: After::Kept(None) });
+    for (path, kept) in before {
+        pairs.insert(path, Pair { before: Some(kept), after: After::Kept(None) });
     }
     let nothing = || Pair { before: None, after: After::Kept(None) };
     for (path, staged) in index.files {
-        pairs.entry(path).or_insert_with(nothing).after = After::Kept(Some(staged.id));
+        pairs.entry(path).or_insert_with(nothing).after = After::Kept(Some(staged.kept));
     }
     for path in index.unmerged.into_keys() {
         pairs.entry(path).or_insert_with(nothing).after = After::Unmerged;
     }
-    pairs.retain(|_, pair| !matches!(pair.after, After::Kept(id) if id == pair.before));
+    pairs.retain(|_, pair| !matches!(pair.after, After::Kept(kept) if kept == pair.before));
     Differing { pairs, notes: Vec::new() }
 }
 
-/// The files of which git does not know that they are as they were.
+/// The paths of which git does not know that they are as they were.
 fn against_the_tree(
-    before: &BTreeMap<String, CommitId>,
+    before: &BTreeMap<String, Kept>,
     index: &Index,
+    ways: &Ways,
     ground: &Ground,
     ctx: &Context,
 ) -> Differing {
-    let mut pairs = BTreeMap::new();
-    for file in ground.snapshot.files() {
+    let mut out = Differing::default();
+    let mut modules = Vec::new();
+    let indexed: BTreeSet<String> =
+        ground.snapshot.files().into_iter().map(|file| ground.snapshot.path(file).to_string()).collect();
+    for path in before.keys().chain(index.files.keys()).chain(&indexed).collect::<BTreeSet<_>>() {
         if ctx.cancel.is_cancelled() {
             break;
         }
-        let path = ground.snapshot.path(file);
-        let staged = index.files.get(&*path);
-        if staged.is_some_and(|s| s.is_fixed) {
-            continue;
-        }
-        let before = before.get(&*path).copied();
-        let is_untouched = staged.is_some_and(|s| is_untouched(&ground.root.join(&*path), s));
-        if before.is_none() || !is_untouched || staged.map(|s| s.id) != before {
-            let after = After::Tree { staged: staged.map(|s| s.id), is_untouched };
-            pairs.insert(path.to_string(), Pair { before, after });
-        }
-    }
-    let fixed = |path: &str| index.files.get(path).filter(|s| s.is_fixed).map(|s| s.id);
-    for (path, id) in before {
-        if fixed(path).is_none() && ground.snapshot.file_by_path(path).is_none() {
-            pairs.insert(path.clone(), Pair { before: Some(*id), after: After::Kept(None) });
-        }
-    }
-    for (path, staged) in index.files.iter().filter(|(_, staged)| staged.is_fixed) {
-        let before = before.get(path).copied();
-        if before != Some(staged.id) {
-            pairs.insert(path.clone(), Pair { before, after: After::Kept(Some(staged.id)) });
+        let (before, staged) = (before.get(path).copied(), index.files.get(path));
+        let kept = staged.map(|s| s.kept);
+        let after = if staged.is_some_and(|s| s.is_fixed) {
+            After::Kept(kept)
+        } else {
+            let known = kept.or(before);
+            modules.extend(known.filter(|k| k.kind == Kind::Module).map(|_| path.as_str()));
+            in_the_tree(path, staged, known, ways, ground)
+        };
+        let is_same = match &after {
+            After::Kept(after) => *after == before,
+            After::Tree(tree) => {
+                tree.is_untouched && kept == before && kept.is_some_and(|kept| kept.kind == tree.kind)
+            }
+            After::Unmerged => false,
+        };
+        if !is_same {
+            out.pairs.insert(path.clone(), Pair { before, after });
         }
     }
-    Differing { pairs, notes: Vec::new() }
+    modules.retain(|path| GitFolders::at(&ground.root.join(path)).is_some());
+    if !modules.is_empty() {
+        out.notes.push(format!("submodules are compared by their commits alone: {}", modules.join(", ")));
+    }
+    out
+}
+
+/// The second side of a path of the work tree, of which git keeps or kept `known`.
+fn in_the_tree(
+    path: &str,
+    staged: Option<&Staged>,
+    known: Option<Kept>,
+    ways: &Ways,
+    ground: &Ground,
+) -> After {
+    let at = ground.root.join(path);
+    // Paths behind a link are not part of the repository, and never in the index.
+    let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
+    let is_beneath = || !folders.clone().any(|dir| ground.root.join(dir).is_symlink());
+    let meta = fs::symlink_metadata(&at).ok();
+    let Some(meta) = meta.filter(|_| ground.snapshot.file_by_path(path).is_some() || is_beneath()) else {
+        return After::Kept(None);
+    };
+    if meta.is_file() {
+        let kind = match known {
+            Some(known) if !ways.links && known.kind == Kind::Link => Kind::Link,
+            Some(known) if !ways.modes && known.kind.is_file() => known.kind,
+            _ if is_program(&meta) => Kind::Program,
+            _ => Kind::File,
+        };
+        let is_untouched = staged.is_some_and(|staged| is_untouched(&meta, staged));
+        return After::Tree(Tree { staged: staged.map(|s| s.kept), is_untouched, kind });
+    }
+    if meta.is_symlink() {
+        let target = fs::read_link(&at).ok();
+        let id = target.and_then(|target| blob_id(target.as_os_str().as_encoded_bytes()));
+        return After::Kept(id.map(|id| Kept { id, kind: Kind::Link }));
+    }
+    let Some(module) = known.filter(|known| known.kind == Kind::Module && meta.is_dir()) else {
+        return After::Kept(None);
+    };
+    // A submodule that was not fetched is an empty folder.
+    let head = GitFolders::at(&at).and_then(|git| git.head_id());
+    let id = head.map_or(Some(module.id), |head| indexd_history::commit_id(&head));
+    After::Kept(id.map(|id| Kept { id, kind: Kind::Module }))
+}
+
+#[cfg(unix)]
+fn is_program(meta: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    meta.permissions().mode() & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_program(_meta: &Metadata) -> bool {
+    false
 }
 
 /// Whether a file has the time and the size that git noted when it last knew its content.
 #[cfg(unix)]
-fn is_untouched(path: &Path, staged: &Staged) -> bool {
+fn is_untouched(meta: &Metadata, staged: &Staged) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let Ok(meta) = std::fs::symlink_metadata(path) else { return false };
     // Where git keeps no parts of seconds, they are 0.
     let same_time =
         |(s, ns): (u32, u32)| meta.mtime() as u32 == s && (ns == 0 || meta.mtime_nsec() as u32 == ns);
@@ -238,7 +310,7 @@ fn is_untouched(path: &Path, staged: &Staged) -> bool {
 }
 
 #[cfg(not(unix))]
-fn is_untouched(_path: &Path, _staged: &Staged) -> bool {
+fn is_untouched(_meta: &Metadata, _staged: &Staged) -> bool {
     false
 }
 
@@ -250,22 +322,69 @@ struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// A file on two sides; `None` when they are the same to git.
+    /// A path on two sides; `None` when they are the same to git.
     fn compared(&mut self, path: &RepoPath, pair: &Pair) -> Option<ChangedFile> {
         let snapshot = self.reader.ground.snapshot;
         let there = snapshot.file_by_path(path);
+        if let Some(why) = self.unshown(path, pair, there.is_some()) {
+            return why.map(|why| ChangedFile { unreadable: Some(why), ..untouched(path) });
+        }
+        let before = pair.before.map(|kept| kept.id);
         let indexed = there.map(|f| snapshot.text(f));
         match (&pair.after, there) {
             (After::Unmerged, _) => self.reader.file(path, [None, Some(Err(UNMERGED))], None),
-            (After::Tree { staged, is_untouched }, Some(file)) => {
-                self.against_tree(path, pair.before, file, *staged, *is_untouched)
-            }
+            (After::Tree(tree), Some(file)) => self.against_tree(path, before, file, tree).or_else(|| {
+                let is_other = pair.before.is_some_and(|kept| kept.kind != tree.kind);
+                is_other.then(|| ChangedFile { unreadable: Some(MODE), ..untouched(path) })
+            }),
             (After::Kept(after), _) => {
-                let texts = [pair.before, *after].map(|id| self.kept(path, id));
+                let texts = [before, after.map(|kept| kept.id)].map(|id| self.kept(path, id));
                 self.reader.file(path, texts, indexed.as_deref())
             }
-            (After::Tree { .. }, None) => None,
+            (After::Tree(_), None) => None,
         }
+    }
+
+    /// The reason for which a path is named without its difference; `None` inside if nothing differs. `None` for
+    /// a file with sides that are compared.
+    fn unshown(&mut self, path: &RepoPath, pair: &Pair, is_indexed: bool) -> Option<Option<&'static str>> {
+        let after = match &pair.after {
+            After::Kept(kept) => kept.map(|kept| kept.kind),
+            After::Tree(tree) => Some(tree.kind),
+            After::Unmerged => None,
+        };
+        let kinds = [pair.before.map(|kept| kept.kind), after];
+        let odd = if kinds.contains(&Some(Kind::Link)) {
+            Some(LINK)
+        } else {
+            kinds.contains(&Some(Kind::Module)).then_some(MODULE)
+        };
+        match &pair.after {
+            After::Tree(tree) if odd.is_some() || !is_indexed => {
+                let is_same = match pair.before {
+                    Some(kept) => kept.kind == tree.kind && self.is_kept(path, kept.id, tree),
+                    // A file that neither git nor the index knows is not a change.
+                    None => tree.staged.is_none(),
+                };
+                Some((!is_same).then_some(odd.unwrap_or(LEFT_OUT)))
+            }
+            After::Kept(_) if odd.is_some() => Some(odd),
+            After::Kept(after) if after.map(|kept| kept.id) == pair.before.map(|kept| kept.id) => {
+                Some(Some(MODE))
+            }
+            After::Kept(_) if !is_indexed && is_left_out(self.reader.ground, path) => Some(Some(LEFT_OUT)),
+            _ => None,
+        }
+    }
+
+    /// Returns true if git would keep a file of the work tree that is not in the index as this content.
+    fn is_kept(&mut self, path: &RepoPath, id: CommitId, tree: &Tree) -> bool {
+        if tree.is_untouched && tree.staged.is_some_and(|kept| kept.id == id) {
+            return true;
+        }
+        let Some(bytes) = self.on_disk(path, HASHED_BYTES_MAX) else { return false };
+        let staged = tree.staged.and_then(|kept| self.repository.content(&kept.id, FILE_BYTES_PARSED_MAX));
+        self.cleaner.clean(path, &bytes, staged.as_deref()).and_then(|bytes| blob_id(&bytes)) == Some(id)
     }
 
     /// What git keeps of a file.
@@ -280,9 +399,9 @@ impl Sides<'_> {
         path: &RepoPath,
         before: Option<CommitId>,
         file: FileDoc,
-        staged: Option<CommitId>,
-        is_untouched: bool,
+        tree: &Tree,
     ) -> Option<ChangedFile> {
+        let (staged, is_untouched) = (tree.staged.map(|kept| kept.id), tree.is_untouched);
         let snapshot = self.reader.ground.snapshot;
         let (record, indexed) = (snapshot.file(file), snapshot.text(file));
         if self.cleaner.needs_a_program(path) {
@@ -295,20 +414,11 @@ impl Sides<'_> {
             Some(Err(ContentError::TooLarge(size))) => *size == record.size && self.is_blob(path, before),
             _ => false,
         };
-        if is_same {
-            return None;
-        }
         let was = kept.map(|bytes| bytes.map_err(reason).and_then(|bytes| self.reader.text(path, &bytes)));
-        let unread = match record.outcome {
-            Outcome::Binary => Some(NO_TEXT),
-            Outcome::Sensitive => Some(SENSITIVE),
-            Outcome::TooLarge => Some(TOO_LARGE),
-            _ => None,
-        };
-        if let Some(unread) = unread {
+        if let Some(unread) = unread(record.outcome) {
             let is_secret =
                 was == Some(Err(SENSITIVE)) && unread == SENSITIVE && is_untouched && before == staged;
-            return if is_secret {
+            return if is_same || is_secret {
                 None
             } else {
                 self.reader.file(path, [was, Some(Err(unread))], Some(&indexed))
@@ -316,7 +426,9 @@ impl Sides<'_> {
         }
         let bytes = self.bytes(path, &record, &indexed);
         let is_kept = staged.and_then(|id| self.repository.content(&id, FILE_BYTES_PARSED_MAX));
-        let cleaned = self.cleaner.clean(path, &bytes, is_kept.as_deref());
+        let Some(cleaned) = self.cleaner.clean(path, &bytes, is_kept.as_deref()) else {
+            return self.reader.file(path, [was, Some(Err(ENCODED))], Some(&indexed));
+        };
         if blob_id(&cleaned) == before && before.is_some() {
             return None;
         }
@@ -343,6 +455,16 @@ impl Sides<'_> {
     /// Whether a large file is what git keeps.
     fn is_blob(&self, path: &RepoPath, id: Option<CommitId>) -> bool {
         self.on_disk(path, HASHED_BYTES_MAX).is_some_and(|bytes| blob_id(&bytes) == id)
+    }
+}
+
+/// The reason for which the index has no text of a file.
+fn unread(outcome: Outcome) -> Option<&'static str> {
+    match outcome {
+        Outcome::Binary => Some(NO_TEXT),
+        Outcome::Sensitive => Some(SENSITIVE),
+        Outcome::TooLarge => Some(TOO_LARGE),
+        _ => None,
     }
 }
 

@@ -92,8 +92,12 @@ pub fn make_home(home: &Path) -> io::Result<()> {
 }
 
 /// Removes everything in the folder of an index except an import, which cannot be made again from the tree:
-/// other entries than its files may be in their places.
+/// other entries than its files may be in their places. A folder that is missing, or a file in its place,
+/// leads to an empty folder.
 pub fn start_anew(home: &Path) {
+    if let Err(e) = make_home(home) {
+        tracing::warn!(error = %e, "the index folder could not be made");
+    }
     for entry in fs::read_dir(home).into_iter().flatten().flatten() {
         let is_kept = entry.file_name() == overlays::OVERLAYS && entry.path().is_file();
         if !is_kept {

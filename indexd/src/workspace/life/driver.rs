@@ -477,6 +477,8 @@ impl Driver {
     }
 
     fn answer_until(&mut self, until: Instant, how: How) {
+        // An index that answers has been rebuilt with success.
+        self.n_rebuilds = 0;
         let generation = self.engine().and_then(|e| e.store()).map_or(0, |s| s.generation());
         let fresh = Freshness { fresh: true, generation, pending: 0, how };
         // The next status request must see the new state.

@@ -77,7 +77,8 @@ impl GitFolders {
         dirs
     }
 
-    fn at(root: &Path) -> Option<Self> {
+    /// Looks at `root` alone.
+    pub fn at(root: &Path) -> Option<Self> {
         let dot = root.join(".git");
         let meta = fs::symlink_metadata(&dot).ok()?;
         let head = if meta.is_dir() { dot } else { pointed_at(&dot, "gitdir:")? };
@@ -144,6 +145,16 @@ impl Settings {
     /// Returns true if paths are compared without regard to case.
     pub fn ignores_case(&self) -> bool {
         matches!(self.file.boolean("core.ignoreCase"), Ok(Some(true)))
+    }
+
+    /// Returns true if a file may change by its right to be executed alone.
+    pub fn keeps_modes(&self) -> bool {
+        !matches!(self.file.boolean("core.fileMode"), Ok(Some(false)))
+    }
+
+    /// Returns true if links of git are links of the work tree, and not files that name where they lead.
+    pub fn keeps_links(&self) -> bool {
+        !matches!(self.file.boolean("core.symlinks"), Ok(Some(false)))
     }
 
     fn word(&self, key: &str) -> Option<String> {

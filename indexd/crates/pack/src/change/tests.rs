@@ -127,3 +127,15 @@ fn a_part_prints_as_its_own_diff() {
         assert_eq!(parts[i].diff(&change, around, max), (expect.to_owned(), lines(shown)), "{i} {around}");
     }
 }
+
+/// A hunk with lines of one side names the line of the other side before it, as in git.
+#[test]
+fn a_hunk_of_one_side_stands_behind_a_line_of_the_other() {
+    let defs = [("f", 3, 5), ("g", 7, 9)];
+    let more = format!("{BEFORE}h(c)\n  seven\n");
+    let longer = || version(&more, &[defs[0], defs[1], ("h", 10, 11)]);
+    let added = change(Some(version(BEFORE, &defs)), Some(longer()), &[(9, 0, 9, 2)]);
+    assert_eq!(segments(&added)[0].diff(&added, 0, 99).0, "@@ -9,0 +10,2 @@ h\n+h(c)\n+  seven\n");
+    let removed = change(Some(longer()), Some(version(BEFORE, &defs)), &[(9, 2, 9, 0)]);
+    assert_eq!(segments(&removed)[0].diff(&removed, 0, 99).0, "@@ -10,2 +9,0 @@ h\n-h(c)\n-  seven\n");
+}

@@ -171,3 +171,13 @@ fn a_module_that_imports_is_shown_by_the_line_of_the_import() {
     assert!(lines.contains(&"from helpers import lend"), "{lines:?}");
     assert!(!lines.contains(&"import other3"), "{lines:?}");
 }
+
+/// Two definitions begin on one line, which belongs to the unit of the first: the second one's begins below the
+/// line of its name.
+#[test]
+fn a_unit_may_begin_below_the_line_of_its_name() {
+    let text = "var proto = module.exports = function(options) {\n  options = options || {};\n\n  function router(req, res) {\n    router.handle(req, res);\n  }\n";
+    let view = Oracle::of(&[("index.js", text)]);
+    let pack = pack(&view, json!({"query": "request parse"}));
+    assert!(pack.rendered.contains("router.handle(req, res)"), "{}", pack.rendered);
+}

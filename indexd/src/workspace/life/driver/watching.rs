@@ -67,6 +67,13 @@ impl Driver {
             );
             return;
         }
+        if indexd_os::has_reachable_layers(&self.setup.engine.root) {
+            self.degrade(
+                Problem::RemoteFileSystem,
+                "the file system is an overlay whose layers can be written beside it, so requests compare the tree",
+            );
+            return;
+        }
         match (self.setup.watch)(&self.inbox) {
             Some(watcher) => {
                 self.watching = Watching::Events(watcher);
