@@ -186,7 +186,9 @@ impl<'s, 'g> Walk<'s, 'g> {
                 let around = lead.and_then(|l| l.around).unwrap_or(node.end_byte() as u32);
                 let lead = Lead { around: Some(around), ..self.lead_of(node, lead) };
                 self.imports_of(node);
-                if ecma::is_unnamed_default(node) && self.define(at, &ecma::UNNAMED, 0, inside, Some(lead)) {
+                if let Some(rule) = ecma::wrapped(node)
+                    && self.define(at, rule, 0, inside, Some(lead))
+                {
                     return;
                 }
                 let is_exported = inside.is_exported || node.kind() == "export_statement";

@@ -16,6 +16,9 @@ const MEMBERS_MAX: usize = 32;
 /// Files that may add members to a type from elsewhere.
 const AUGMENTING_MAX: usize = 8;
 
+/// The object that holds what all files see, as a type.
+pub(super) const GLOBAL_THIS: &str = "globalThis";
+
 /// The target of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hit {
@@ -98,6 +101,7 @@ impl<'a> Linker<'a> {
             }
             Type::Shape(file, e, env) => self.shape_attr(file, e, &env, name),
             Type::Std(std, args) => self.std_attr(ty, &self.types.text(std), &args, name),
+            Type::StdStatic(std) if &*self.types.text(std) == GLOBAL_THIS => self.global_attr(name),
             Type::StdStatic(std) => {
                 let std = self.types.text(std);
                 let found = match std.strip_prefix("module ") {
@@ -122,9 +126,29 @@ impl<'a> Linker<'a> {
         }
     }
 
+    /// A member of the object that holds what all files see.
+    fn global_attr(&mut self, name: &str) -> Attr {
+        let window = self.of_globals("Window", name, Space::Values);
+        let value = |l: &mut Self| {
+            let all = l.globals(name);
+            all.iter().copied().find(|d| !l.files.def(*d).kind.is_type())
+        };
+        match window.or_else(|| value(self)) {
+            Some(found) => self.attr_of(found, Rule::Inferred, &[]),
+            None if matches!(name, "window" | "globalThis" | "self") => {
+                let this = self.types.name(GLOBAL_THIS);
+                Attr::typed(self.types.make(Type::StdStatic(this)))
+            }
+            None => self.std_value(name).map_or_else(Attr::outside, Attr::typed),
+        }
+    }
+
     fn std_attr(&mut self, ty: Ty, std: &str, args: &[Ty], name: &str) -> Attr {
         if let Some(found) = self.std_member(std, args, name) {
             return Attr::typed(found);
+        }
+        if let Some(found) = self.of_globals(std, name, Space::Values) {
+            return self.attr_of(found, Rule::Inferred, &[]);
         }
         match self.expanded(ty) {
             Some(other) => (*self.attr(other, name, false)).clone(),
@@ -229,7 +253,11 @@ impl<'a> Linker<'a> {
                 return Some(self.attr_of(found, rule, &env));
             }
         }
-        if let Some(found) = self.augmented(at, name) {
+        let elsewhere = self.augmented(at, name).or_else(|| {
+            let owner = self.files.name(at);
+            self.is_global(at).then(|| self.of_globals(owner, name, Space::Values)).flatten()
+        });
+        if let Some(found) = elsewhere {
             let env = self.member_env(at, args, receiver);
             return Some(self.attr_of(found, Rule::Receiver, &env));
         }
