@@ -94,60 +94,88 @@ enum Token<'t> {
 /// Where the macros stand that are blanked out.
 pub(super) fn blanked(text: &str) -> Vec<Range<usize>> {
     let mut out = Vec::new();
-    let mut last = Token::Sign(b';');
-    let mut before = Token::Sign(b';');
-    // The words before the brackets that are open.
-    let mut called: Vec<Token> = Vec::new();
-    let mut closed = Token::Sign(b';');
-    // The classes so far: what is called like one is a constructor.
-    let mut classes: Vec<&str> = Vec::new();
+    let mut so_far = SoFar::default();
     let mut at = 0;
     while let Some((token, range)) = next(text, at) {
         at = range.end;
         match token {
-            Token::Sign(b'(') => called.push(last),
-            Token::Sign(b')') => closed = called.pop().unwrap_or(Token::Sign(b';')),
+            Token::Word(word) if RECORDS.contains(&word) && so_far.last != Token::Word("enum") => {
+                at = before_name(text, at, &mut out);
+            }
+            Token::Word(word) if is_macro(word) => {
+                if let Some(range) = so_far.macro_at(text, &range) {
+                    at = range.end;
+                    out.push(range);
+                    continue;
+                }
+            }
             _ => {}
         }
-        if let Token::Word(word) = token {
-            if matches!(last, Token::Word("class" | "struct")) {
-                classes.push(word);
-            }
-            let is_parameter = matches!(last, Token::Sign(b'(' | b',')) && !called.is_empty();
-            if RECORDS.contains(&word) && last != Token::Word("enum") {
-                at = before_name(text, at, &mut out);
-            } else if is_macro(word)
-                && (begins(last) && is_before_declaration(text, at, &classes)
-                    || is_parameter && is_before_parameter(text, at))
-            {
-                out.push(range);
-                continue;
-            } else if is_macro(word) && called.is_empty() && is_between(text, last, at) {
-                out.push(range);
-                continue;
-            } else if is_macro(word)
-                && called.is_empty()
-                && begins(last)
-                && let end = arguments(text, at)
-                && end > at
-                && matches!(behind_macros(text, end), Some(w) if OUTER.contains(&w) || RECORDS.contains(&w) || BEFORE.contains(&w))
-            {
-                out.push(range.start..end);
-                at = end;
-                continue;
-            } else if is_macro(word)
-                && called.is_empty()
-                && ends(before, last, closed)
-                && let Some(end) = end_behind(text, at, last)
-            {
-                out.push(range.start..end);
-                at = end;
-                continue;
-            }
-        }
-        (before, last) = (last, token);
+        so_far.take(token);
     }
     out
+}
+
+/// The tokens before a place, as far as they count.
+struct SoFar<'t> {
+    last: Token<'t>,
+    before: Token<'t>,
+    /// The words before the brackets that are open.
+    called: Vec<Token<'t>>,
+    /// The word before the brackets that were closed last.
+    closed: Token<'t>,
+    /// The classes: what is called like one is a constructor.
+    classes: Vec<&'t str>,
+}
+
+impl Default for SoFar<'_> {
+    fn default() -> Self {
+        let none = Token::Sign(b';');
+        Self { last: none, before: none, called: Vec::new(), closed: none, classes: Vec::new() }
+    }
+}
+
+impl<'t> SoFar<'t> {
+    fn take(&mut self, token: Token<'t>) {
+        match token {
+            Token::Sign(b'(') => self.called.push(self.last),
+            Token::Sign(b')') => self.closed = self.called.pop().unwrap_or(Token::Sign(b';')),
+            Token::Word(name) if matches!(self.last, Token::Word("class" | "struct")) => {
+                self.classes.push(name);
+            }
+            _ => {}
+        }
+        (self.before, self.last) = (self.last, token);
+    }
+
+    /// What is blanked out of a macro whose name is at `range`.
+    fn macro_at(&self, text: &str, range: &Range<usize>) -> Option<Range<usize>> {
+        let at = range.end;
+        let is_parameter = matches!(self.last, Token::Sign(b'(' | b','))
+            && !self.called.is_empty()
+            && is_before_parameter(text, at);
+        if is_parameter || begins(self.last) && is_before_declaration(text, at, &self.classes) {
+            return Some(range.clone());
+        }
+        if !self.called.is_empty() {
+            return None;
+        }
+        if is_between(text, self.last, at) {
+            return Some(range.clone());
+        }
+        self.end_of_call(text, at).map(|end| range.start..end)
+    }
+
+    /// Where a macro ends, with its arguments, that stands before a declaration or behind a declarator.
+    fn end_of_call(&self, text: &str, at: usize) -> Option<usize> {
+        let end = arguments(text, at);
+        let begins_one = |w: &str| OUTER.contains(&w) || RECORDS.contains(&w) || BEFORE.contains(&w);
+        if end > at && begins(self.last) && behind_macros(text, end).is_some_and(begins_one) {
+            return Some(end);
+        }
+        let is_behind = ends(self.before, self.last, self.closed);
+        is_behind.then(|| end_behind(text, at, self.last)).flatten()
+    }
 }
 
 /// Where a macro behind a declarator ends, with its arguments; without any it stands behind parameters alone.
