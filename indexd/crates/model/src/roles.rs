@@ -191,7 +191,7 @@ pub fn is_foreign_data(path: &str, from: &str) -> bool {
     let (mut start, mut is_in_test) = (0, false);
     let (mut outer, mut before) = ("", "");
     for folder in folders(path) {
-        // Folders of packages are named by what is in them.
+        // A folder of packages has the name of a package.
         if outer == "src" && matches!(folder, "java" | "kotlin" | "scala" | "groovy") {
             return false;
         }

@@ -182,7 +182,7 @@ impl<'a, L: Language> Linker<'a, L> {
         self.emit(&found, false, it, out);
     }
 
-    /// The type of a literal; of one without a type, that of the field or the array that it stands in.
+    /// The type of a literal; of one without a type, that of the field or the array around it.
     fn literal_type(&mut self, literal: ExprId, depth: usize) -> Ty {
         let facts = self.facts(0);
         match facts.expr(literal).node {

@@ -48,7 +48,7 @@ struct Linker<'a> {
     tops: FxHashMap<(File, &'a str, Space), Found>,
     exports: FxHashMap<(File, NameId, Space), Found>,
     passed_on: FxHashMap<File, Rc<FxHashMap<FileDoc, usize>>>,
-    /// What the tree declares for all files, by name.
+    /// The declarations for all files, by name.
     globals: FxHashMap<String, Rc<[DefAt]>>,
     exprs: FxHashMap<(File, ExprId), Slot>,
     written: FxHashMap<(File, ExprId), Slot>,

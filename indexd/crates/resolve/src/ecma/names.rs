@@ -139,7 +139,7 @@ impl<'a> Linker<'a> {
         None
     }
 
-    /// Whether a definition is a declaration for all files.
+    /// Returns true if a definition is a declaration for all files.
     pub(super) fn is_global(&mut self, at: DefAt) -> bool {
         let owner = self.files.def(at).parent.some().map(|def| DefAt { def, ..at });
         let is_inside = owner.is_none_or(|o| self.files.def(o).kind == DefKind::Module);

@@ -33,7 +33,7 @@ pub(super) fn is_cfamily(language: Language) -> bool {
     matches!(language, Language::C | Language::Cpp)
 }
 
-/// Whether a name is a word of the language: what seems to be named so was not understood.
+/// Returns true for a word of the language: a definition with such a name was not understood.
 pub(super) fn is_reserved(name: &str) -> bool {
     const WORDS: &str = "void char short int long float double signed unsigned if else for while do switch case \
         default return sizeof goto break continue static extern inline const volatile typedef struct union enum";

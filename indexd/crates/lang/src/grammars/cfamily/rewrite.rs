@@ -124,7 +124,7 @@ struct SoFar<'t> {
     called: Vec<Token<'t>>,
     /// The word before the brackets that were closed last.
     closed: Token<'t>,
-    /// The classes: what is called like one is a constructor.
+    /// The classes: a function with the name of one is a constructor.
     classes: Vec<&'t str>,
 }
 
@@ -148,7 +148,7 @@ impl<'t> SoFar<'t> {
         (self.before, self.last) = (self.last, token);
     }
 
-    /// What is blanked out of a macro whose name is at `range`.
+    /// The part of a macro that is blanked out; its name is at `range`.
     fn macro_at(&self, text: &str, range: &Range<usize>) -> Option<Range<usize>> {
         let at = range.end;
         let is_parameter = matches!(self.last, Token::Sign(b'(' | b','))
@@ -166,7 +166,7 @@ impl<'t> SoFar<'t> {
         self.end_of_call(text, at).map(|end| range.start..end)
     }
 
-    /// Where a macro ends, with its arguments, that stands before a declaration or behind a declarator.
+    /// The end of a macro with its arguments, before a declaration or behind a declarator.
     fn end_of_call(&self, text: &str, at: usize) -> Option<usize> {
         let end = arguments(text, at);
         let begins_one = |w: &str| OUTER.contains(&w) || RECORDS.contains(&w) || BEFORE.contains(&w);
@@ -212,7 +212,7 @@ fn ends(before: Token, last: Token, closed: Token) -> bool {
     }
 }
 
-/// Whether a declaration that is whole without it stands behind a macro: a type and a name, or a constructor.
+/// Returns true if a macro precedes a declaration that is whole without it: a type and a name, or a constructor.
 fn is_before_declaration(text: &str, at: usize, classes: &[&str]) -> bool {
     let Some((Token::Word(first), range)) = next(text, at) else { return false };
     let begins_one = |word: &str| TYPES.contains(&word) || OUTER.contains(&word);
@@ -241,7 +241,7 @@ fn is_before_declaration(text: &str, at: usize, classes: &[&str]) -> bool {
     }
 }
 
-/// Whether a macro at `at` stands between the type that ends with `last` and the name of a function.
+/// Returns true if a macro before `at` is between the type that ends with `last` and the name of a function.
 fn is_between(text: &str, last: Token, at: usize) -> bool {
     let is_type = match last {
         Token::Word(word) => !OTHERS.contains(&word) && !BEFORE.contains(&word) && !is_macro(word),
@@ -261,7 +261,7 @@ fn behind_macros(text: &str, mut at: usize) -> Option<&str> {
     }
 }
 
-/// Whether a parameter that is whole without it stands behind a macro: a type and a name.
+/// Returns true if a macro precedes a parameter that is whole without it: a type and a name.
 fn is_before_parameter(text: &str, mut at: usize) -> bool {
     while let Some((Token::Word("const" | "volatile"), range)) = next(text, at) {
         at = range.end;
@@ -327,7 +327,7 @@ fn is_sign(text: &str, at: usize, sign: u8) -> bool {
     next(text, at).is_some_and(|t| t.0 == Token::Sign(sign))
 }
 
-/// Where words of C++ stand that the text declares as names, as C may: `int new;`, `void f(T *this)`.
+/// The places of words of C++ that the text declares as names, as C may: `int new;`, `void f(T *this)`.
 fn names_of_c(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<(&str, Range<usize>)> = Vec::new();
     let mut declared: Vec<&str> = Vec::new();

@@ -111,7 +111,7 @@ impl<'s> Visitor<'_, 's> {
             }
             K::Lambda => self.lambda(node),
             K::Concatenated => {
-                // Macros may stand between the strings.
+                // Macros may be between the strings.
                 self.inside(node);
                 self.literal(LiteralKind::String, at)
             }
@@ -290,7 +290,7 @@ impl<'s> Visitor<'_, 's> {
         let at = self.start(node);
         let mut elems = Vec::new();
         for child in self.children(node) {
-            // The type of what stands under a name is that of the field.
+            // A value under a name has the type of the field.
             elems.push(self.element(child, ExprId::NONE));
         }
         let elems = self.b.list(&elems);

@@ -43,7 +43,7 @@ pub(super) fn is_definition(node: Node, kind: &str, is_function: bool) -> bool {
         return false;
     }
     if kind == "class" {
-        // What the class is assigned to names it.
+        // A class has the name of the variable or member that it is assigned to.
         const NAMING: [&str; 5] = [
             "variable_declarator",
             "public_field_definition",
@@ -129,7 +129,7 @@ static GLOBAL: Define = Define::new("ambient_declaration", DefKind::Module)
 /// The name of the block that declares what all files see.
 const GLOBAL_NAME: &str = "global";
 
-/// What a node around declarations defines itself.
+/// The definition of a node around declarations.
 pub(super) fn wrapped(node: Node) -> Option<&'static Define> {
     let mut cursor = node.walk();
     if is_unnamed_default(node) {
@@ -433,7 +433,7 @@ pub(super) fn keys(path: &str, facts: &Facts, idx: DefIdx, out: &mut Vec<(Key, D
     }
 }
 
-/// Whether a file neither imports nor exports.
+/// Returns true if a file neither imports nor exports.
 fn is_script(facts: &Facts) -> bool {
     let is_exported = |d: &Def| d.parent == DefIdx::NONE && d.flags.has(DefFlags::EXPORTED);
     facts.interface.imports.is_empty() && !facts.interface.defs.iter().any(is_exported)
