@@ -11,6 +11,8 @@ pub struct Key(pub u64);
 
 /// Language of the [`Key::any`] of a name that a module of TypeScript or JavaScript exports.
 pub const ECMA_EXPORTS: &str = "ecma-export";
+/// Language of the [`Key::any`] of a name that a file of TypeScript declares for all files.
+pub const ECMA_GLOBAL: &str = "ecma-global";
 
 impl Key {
     fn new(kind: u8, scope: &str, name: &str) -> Self {

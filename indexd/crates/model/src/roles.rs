@@ -189,7 +189,13 @@ pub fn is_foreign_data(path: &str, from: &str) -> bool {
     let is_test =
         |f: &str| f.eq_ignore_ascii_case("test") || f.ends_with("Test") || matches!(f, "tests" | "spec");
     let (mut start, mut is_in_test) = (0, false);
+    let (mut outer, mut before) = ("", "");
     for folder in folders(path) {
+        // A folder of packages has the name of a package.
+        if outer == "src" && matches!(folder, "java" | "kotlin" | "scala" | "groovy") {
+            return false;
+        }
+        (outer, before) = (before, folder);
         let end = start + folder.len();
         let is_data = holds(DATA, &folder.to_ascii_lowercase())
             || is_in_test && matches!(folder, "resources" | "data" | "mocks" | "stubs");
@@ -311,6 +317,10 @@ mod tests {
             ("src/test/resources/org/slf4j/Logger.java", "src/main/java/a/B.java", true),
             ("src/androidTest/resources/A.kt", "src/main/A.kt", true),
             ("src/main/resources/A.java", "src/main/java/B.java", false),
+            ("src/test/java/a/mocks/B.java", "src/test/java/a/CTest.java", false),
+            ("src/test/java/a/fixtures/B.java", "src/test/java/a/CTest.java", false),
+            ("fixtures/p/src/test/java/a/B.java", "src/test/java/a/CTest.java", true),
+            ("tests/mocks/a.py", "tests/b.py", true),
             ("compiler/testData/a.kt", "compiler/src/b.kt", true),
             ("fixtures.py", "a.py", false),
             ("fixtures/a.py", "fixtures2/a.py", true),

@@ -71,6 +71,8 @@ pub(super) const JAVASCRIPT: Grammar = Grammar {
         Define::new("function_declaration", Function),
         Define::new("generator_function_declaration", Function),
         Define::new("class_declaration", Class),
+        Define::new("class", Class),
+        Define::new("class", Class).named(Name::Unnamed("class_body")),
         Define::new("method_definition", Function).in_type(),
         Define::new("field_definition", Variable).at(&["property"]).or_function(FUNCTIONS),
         Define::new("assignment_expression", Variable).at(&["left"]).only_function(VALUES),

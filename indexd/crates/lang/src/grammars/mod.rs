@@ -320,7 +320,7 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
             if ecma::is_export(facts, def) {
                 out.push((Key::member(&module, facts.str(def.name)), idx));
             }
-            ecma::keys(facts, idx, &mut out);
+            ecma::keys(path, facts, idx, &mut out);
         }
         #[cfg(feature = "systems")]
         if facts.interface.language == Language::Rust {

@@ -80,6 +80,8 @@ pub(super) const TYPESCRIPT: Grammar = Grammar {
         Define::new("function_declaration", Function),
         Define::new("generator_function_declaration", Function),
         Define::new("class_declaration", Class),
+        Define::new("class", Class),
+        Define::new("class", Class).named(Name::Unnamed("class_body")),
         Define::new("method_definition", Function).in_type(),
         Define::new("function_signature", Function),
         Define::new("abstract_class_declaration", Class),

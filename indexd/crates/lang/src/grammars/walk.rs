@@ -186,7 +186,9 @@ impl<'s, 'g> Walk<'s, 'g> {
                 let around = lead.and_then(|l| l.around).unwrap_or(node.end_byte() as u32);
                 let lead = Lead { around: Some(around), ..self.lead_of(node, lead) };
                 self.imports_of(node);
-                if ecma::is_unnamed_default(node) && self.define(at, &ecma::UNNAMED, 0, inside, Some(lead)) {
+                if let Some(rule) = ecma::wrapped(node)
+                    && self.define(at, rule, 0, inside, Some(lead))
+                {
                     return;
                 }
                 let is_exported = inside.is_exported || node.kind() == "export_statement";
@@ -297,7 +299,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         }
         let before = self.text.get(head_start as usize..found.span.start as usize).unwrap_or("");
         let of_class = if is_ecma { self.of_class(rule, &found, before, inside) } else { ecma::OfClass::No };
-        let is_member_of_local = self.has_declared_types() && self.is_type(inside.owner);
+        let is_member_of_local = (is_ecma || self.has_declared_types()) && self.is_type(inside.owner);
         // Constants of functions are items there.
         let is_item = self.grammar.table.language == Language::Rust;
         let is_local = is_value(is) && inside.is_running && !is_member_of_local && !is_item || is_outside;

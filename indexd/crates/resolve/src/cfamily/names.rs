@@ -263,11 +263,12 @@ fn in_scopes(
     is_namespace.then(|| package(l, namespace, name))
 }
 
-/// A type that the file of the place announces, and that the tree defines once, wherever.
+/// A type that the file of the place announces, and that the tree defines once, wherever. In C a pointer to a
+/// struct announces it.
 fn announced(l: &mut Linker<CFamily>, file: File, namespace: &str, name: &str) -> Option<Found> {
     let facts = l.facts(file);
-    let forwards = facts.interface.exports.as_ref()?;
-    if !forwards.iter().any(|f| facts.str(*f) == name) {
+    let is_said = facts.interface.exports.iter().flatten().any(|f| facts.str(*f) == name);
+    if !is_said && facts.interface.language != Language::C {
         return None;
     }
     let key = Key::any("c", name);

@@ -3,7 +3,7 @@
 use super::{CFamily, TABLE, has_members, is_sign};
 use crate::declared::{Found, Hit, Linker, Space};
 use crate::typed::{DefAt, File, Ty, Type, Val};
-use indexd_model::{DefFlags, DefIdx, DefKind, ExprId, Node, Rule};
+use indexd_model::{BindingKind, DefFlags, DefIdx, DefKind, ExprId, Node, Rule};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -20,7 +20,10 @@ pub(super) fn value(l: &mut Linker<CFamily>, file: File, e: ExprId) -> Option<Va
             let ty = pointee(l, v.ty)?;
             Some(Val { ty, ..v })
         }
-        Node::Name { name, binding } if facts.str(name) == "this" => {
+        Node::Name { name, binding }
+            if facts.str(name) == "this"
+                && facts.binding(binding).is_some_and(|b| b.kind == BindingKind::Receiver) =>
+        {
             let ty = l.binding(file, binding).ty;
             Some(Val::new(pointer_to(l, ty)))
         }

@@ -12,6 +12,8 @@ use std::rc::Rc;
 
 /// Overloads that are named for one call.
 const CANDIDATES_MAX: usize = 8;
+/// Literals in one another whose types are followed.
+const LITERALS_MAX: usize = 8;
 /// Files that may hold types of one base.
 const DERIVED_FILES_MAX: usize = 24;
 /// Implementations named for one method.
@@ -167,7 +169,9 @@ impl<'a, L: Language> Linker<'a, L> {
         let facts = self.facts(0);
         let of = match self.files.parent(0, e).map(|p| facts.expr(p).node) {
             Some(Node::Call { callee, .. }) => self.written(0, callee),
-            Some(Node::Composite { ty, .. }) => self.written(0, ty),
+            Some(Node::Composite { .. }) => {
+                self.files.parent(0, e).map_or(Ty::UNKNOWN, |p| self.literal_type(p, 0))
+            }
             _ => Ty::UNKNOWN,
         };
         let name = facts.str(it.name);
@@ -176,6 +180,29 @@ impl<'a, L: Language> Linker<'a, L> {
             found = self.attr(of, name, Space::Calls);
         }
         self.emit(&found, false, it, out);
+    }
+
+    /// The type of a literal; of one without a type, that of the field or the array around it.
+    fn literal_type(&mut self, literal: ExprId, depth: usize) -> Ty {
+        let facts = self.facts(0);
+        match facts.expr(literal).node {
+            Node::Composite { ty, .. } if ty != ExprId::NONE => return self.written(0, ty),
+            _ if depth >= LITERALS_MAX => return Ty::UNKNOWN,
+            _ => {}
+        }
+        let Some(around) = self.files.parent(0, literal) else { return Ty::UNKNOWN };
+        match (facts.expr(around).node, self.files.parent(0, around)) {
+            (Node::Keyword { name, .. }, Some(outer)) => {
+                let of = self.literal_type(outer, depth + 1);
+                let found = self.attr(of, facts.str(name), Space::Values);
+                self.value_of_found(&found)
+            }
+            (Node::Composite { .. }, _) => {
+                let of = self.literal_type(around, depth + 1);
+                self.element(of)
+            }
+            _ => Ty::UNKNOWN,
+        }
     }
 
     // ---- links

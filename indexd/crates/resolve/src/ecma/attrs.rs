@@ -16,6 +16,9 @@ const MEMBERS_MAX: usize = 32;
 /// Files that may add members to a type from elsewhere.
 const AUGMENTING_MAX: usize = 8;
 
+/// The object that holds what all files see, as a type.
+pub(super) const GLOBAL_THIS: &str = "globalThis";
+
 /// The target of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hit {
@@ -98,6 +101,7 @@ impl<'a> Linker<'a> {
             }
             Type::Shape(file, e, env) => self.shape_attr(file, e, &env, name),
             Type::Std(std, args) => self.std_attr(ty, &self.types.text(std), &args, name),
+            Type::StdStatic(std) if &*self.types.text(std) == GLOBAL_THIS => self.global_attr(name),
             Type::StdStatic(std) => {
                 let std = self.types.text(std);
                 let found = match std.strip_prefix("module ") {
@@ -108,8 +112,7 @@ impl<'a> Linker<'a> {
             }
             Type::Tuple(parts) => {
                 let elem = self.types.union(&parts);
-                let found = self.std_member("Array", &[elem], name);
-                found.map_or_else(Attr::outside, Attr::typed)
+                self.std_attr(ty, "Array", &[elem], name)
             }
             Type::Text(_) => self.std_member("string", &[], name).map_or_else(Attr::outside, Attr::typed),
             Type::Union(parts) => self.union_attr(&parts, name, is_write),
@@ -122,9 +125,30 @@ impl<'a> Linker<'a> {
         }
     }
 
+    /// A member of the object that holds what all files see.
+    fn global_attr(&mut self, name: &str) -> Attr {
+        let window = self.of_globals("Window", name, Space::Values);
+        let value = |l: &mut Self| {
+            let all = l.globals(name);
+            all.iter().copied().find(|d| !l.files.def(*d).kind.is_type())
+        };
+        match window.or_else(|| value(self)) {
+            Some(found) => self.attr_of(found, Rule::Inferred, &[]),
+            None if matches!(name, "window" | "globalThis" | "self") => {
+                let this = self.types.name(GLOBAL_THIS);
+                Attr::typed(self.types.make(Type::StdStatic(this)))
+            }
+            // Any file may put a value there.
+            None => self.std_value(name).map_or_else(Attr::unknown, Attr::typed),
+        }
+    }
+
     fn std_attr(&mut self, ty: Ty, std: &str, args: &[Ty], name: &str) -> Attr {
         if let Some(found) = self.std_member(std, args, name) {
             return Attr::typed(found);
+        }
+        if let Some(found) = self.of_globals(std, name, Space::Values) {
+            return self.attr_of(found, Rule::Inferred, &[]);
         }
         match self.expanded(ty) {
             Some(other) => (*self.attr(other, name, false)).clone(),
@@ -229,7 +253,7 @@ impl<'a> Linker<'a> {
                 return Some(self.attr_of(found, rule, &env));
             }
         }
-        if let Some(found) = self.augmented(at, name) {
+        if let Some(found) = self.augmented(at, name).or_else(|| self.merged(at, name)) {
             let env = self.member_env(at, args, receiver);
             return Some(self.attr_of(found, Rule::Receiver, &env));
         }
@@ -297,10 +321,11 @@ impl<'a> Linker<'a> {
             let to = if is_static { own.to_owned() } else { format!("{own}.prototype") };
             all.extend(self.files.given(of.file, &to, name));
         }
-        let is_function = facts.def(of.def).kind.is_callable();
+        let kind = facts.def(of.def).kind;
         let fits = |d: &&DefIdx| {
             let it = facts.def(**d);
-            let is_free = it.receiver.is_some() || !it.flags.has(DefFlags::LOCAL) && !is_function;
+            let is_local = it.flags.has(DefFlags::LOCAL) && !kind.is_type() || kind.is_callable();
+            let is_free = it.receiver.is_some() || !is_local;
             let is_member = is_free || it.flags.has(DefFlags::INSTANCE);
             it.flags.has(DefFlags::STATIC) == is_static && is_member
                 || is_static && it.kind == DefKind::Constant
@@ -338,6 +363,27 @@ impl<'a> Linker<'a> {
                     && (target == home || self.passes_on(target, own, at))
                 {
                     return Some(found);
+                }
+            }
+        }
+        None
+    }
+
+    /// A member that another declaration for all files gives to the same type, or to one in the same namespace.
+    fn merged(&mut self, at: DefAt, name: &str) -> Option<DefAt> {
+        let own = self.files.name(at);
+        if self.is_global(at) {
+            return self.of_globals(own, name, Space::Values);
+        }
+        let space = self.files.def(at).parent.some().map(|def| DefAt { def, ..at })?;
+        if self.files.def(space).kind != DefKind::Module || !self.is_global(space) {
+            return None;
+        }
+        for of in self.globals(self.files.name(space)).iter() {
+            for def in self.files.members(*of, own) {
+                let all = self.files.members(DefAt { def, ..*of }, name);
+                if !all.is_empty() {
+                    return self.best(of.file, &all, Space::Values);
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Types of expressions, bindings and definitions.
 
 use super::Linker;
+use super::attrs::GLOBAL_THIS;
 use super::modules::Module;
 use super::names::{DEFAULT, Found, REEXPORTS_MAX, Space, Target};
 use crate::typed::slots::Asks;
@@ -183,6 +184,10 @@ impl<'a> Linker<'a> {
                 Val::new(self.types.make(Type::Module(file)))
             }
             Target::NotFound if name == "module" => Val::new(Ty::EXTERNAL),
+            Target::NotFound if matches!(name, "window" | "globalThis" | "self" | "global") => {
+                let this = self.types.name(GLOBAL_THIS);
+                Val::new(self.types.make(Type::StdStatic(this)))
+            }
             Target::NotFound => Val::new(self.std_value(name).unwrap_or(Ty::UNKNOWN)),
             Target::External => Val::new(self.external_value(file, name)),
             Target::Module(_) => {

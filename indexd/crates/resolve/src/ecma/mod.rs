@@ -48,6 +48,8 @@ struct Linker<'a> {
     tops: FxHashMap<(File, &'a str, Space), Found>,
     exports: FxHashMap<(File, NameId, Space), Found>,
     passed_on: FxHashMap<File, Rc<FxHashMap<FileDoc, usize>>>,
+    /// The declarations for all files, by name.
+    globals: FxHashMap<String, Rc<[DefAt]>>,
     exprs: FxHashMap<(File, ExprId), Slot>,
     written: FxHashMap<(File, ExprId), Slot>,
     bindings: FxHashMap<(File, BindingId), Slot>,
@@ -86,6 +88,7 @@ impl<'a> Linker<'a> {
             tops: FxHashMap::default(),
             exports: FxHashMap::default(),
             passed_on: FxHashMap::default(),
+            globals: FxHashMap::default(),
             exprs: FxHashMap::default(),
             written: FxHashMap::default(),
             bindings: FxHashMap::default(),

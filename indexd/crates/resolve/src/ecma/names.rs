@@ -5,8 +5,9 @@ use super::modules::Module;
 use crate::typed::files::Defs;
 use crate::typed::{DefAt, File};
 use indexd_model::facts::{Import, ImportKind};
-use indexd_model::key::ECMA_EXPORTS;
-use indexd_model::{DefFlags, DefIdx, DefKind, FileDoc, Key, Language, Role, Rule};
+use indexd_model::key::{ECMA_EXPORTS, ECMA_GLOBAL};
+use indexd_model::roles::is_foreign_data;
+use indexd_model::{DefFlags, DefIdx, DefKind, FactsView, FileDoc, Key, Language, Role, Rule};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -14,6 +15,8 @@ use std::rc::Rc;
 pub(super) const REEXPORTS_MAX: u32 = 16;
 /// The name of the export of a module as a whole.
 pub(super) const DEFAULT: &str = "default";
+/// Files that declare one name for all files.
+const GLOBALS_MAX: usize = 16;
 
 /// The kind of name that is looked for: one name may be a type and a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,8 +80,71 @@ impl<'a> Linker<'a> {
                 let rule = if found.rule == Rule::Scope { Rule::Import } else { found.rule };
                 Found { rule, ..found }
             }
-            None => Found { target: Target::NotFound, rule: Rule::Scope },
+            None => self.global(name, space),
         }
+    }
+
+    // ---- what all files see
+
+    /// Returns the target of a name that the tree declares for all files; what the standard library has under
+    /// the name comes first.
+    fn global(&mut self, name: &str, space: Space) -> Found {
+        let is_std = space == Space::Types && super::std::is_known(super::std::canonical(name));
+        let all = if is_std { Rc::from([]) } else { self.globals(name) };
+        let is_type = |d: &&DefAt| self.files.def(**d).kind.is_type();
+        let is_value = |d: &&DefAt| !matches!(self.files.def(**d).kind, DefKind::Interface | DefKind::Alias);
+        let is_space = |d: &&DefAt| self.files.def(**d).kind == DefKind::Module;
+        let of_types = || all.iter().find(is_type).or_else(|| all.iter().find(is_space));
+        let found = if space == Space::Types { of_types() } else { all.iter().find(is_value) };
+        let target = found.map_or(Target::NotFound, |d| Target::Def(*d));
+        Found { target, rule: if found.is_some() { Rule::Inferred } else { Rule::Scope } }
+    }
+
+    /// The declarations of a name for all files, nearest first.
+    pub(super) fn globals(&mut self, name: &str) -> Rc<[DefAt]> {
+        if let Some(known) = self.globals.get(name) {
+            return Rc::clone(known);
+        }
+        let key = Key::any(ECMA_GLOBAL, name);
+        let docs = self.files.view.find(key);
+        let own = self.files.loaded.path(0);
+        let mut docs: Vec<FileDoc> = docs.iter().copied().take(GLOBALS_MAX).collect();
+        docs.retain(|d| !is_foreign_data(&self.files.view.path(*d), own));
+        let shared = |path: &str| path.split('/').zip(own.split('/')).take_while(|(a, b)| a == b).count();
+        docs.sort_by_cached_key(|d| {
+            let path = self.files.view.path(*d);
+            (std::cmp::Reverse(shared(&path)), path)
+        });
+        let mut out = Vec::new();
+        for doc in docs {
+            let file = self.files.open(doc);
+            for def in self.facts(file).interface.provided(key) {
+                out.push(DefAt { file, def });
+            }
+        }
+        out.iter().for_each(|at| self.files.record(*at));
+        let out: Rc<[DefAt]> = out.into();
+        self.globals.insert(name.to_owned(), Rc::clone(&out));
+        out
+    }
+
+    /// A member that another declaration for all files gives to one of them.
+    pub(super) fn of_globals(&mut self, owner: &str, name: &str, space: Space) -> Option<DefAt> {
+        for of in self.globals(owner).iter() {
+            let all = self.files.members(*of, name);
+            if let Some(found) = self.best(of.file, &all, space).filter(|_| !all.is_empty()) {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// Returns true if a definition is a declaration for all files.
+    pub(super) fn is_global(&mut self, at: DefAt) -> bool {
+        let owner = self.files.def(at).parent.some().map(|def| DefAt { def, ..at });
+        let is_inside = owner.is_none_or(|o| self.files.def(o).kind == DefKind::Module);
+        let name = self.files.name(at);
+        is_inside && self.globals(name).contains(&at)
     }
 
     /// Returns the target of an import.

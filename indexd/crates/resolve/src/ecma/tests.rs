@@ -2,7 +2,7 @@
 
 #[test]
 fn fixtures() {
-    crate::trees::check("ecma/fixtures", 12);
+    crate::trees::check("ecma/fixtures", 14);
 }
 
 #[test]

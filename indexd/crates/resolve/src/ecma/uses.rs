@@ -8,8 +8,8 @@ use crate::typed::types::UNION_MAX;
 use crate::typed::{DefAt, File, Ty, Type};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{
-    BindingKind, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Link, Links, Node, Role, Rule, StrId, Unresolved,
-    UnresolvedReason,
+    BindingKind, Def, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Link, Links, Node, Role, Rule,
+    StrId, Unresolved, UnresolvedReason,
 };
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -34,7 +34,8 @@ impl<'a> Linker<'a> {
                 self.link_expr(e, expr.role, expr.at, &mut out);
             }
         }
-        crate::assign_sources(facts, &mut out, crate::is_code_or_type);
+        let is_source = |d: &Def| crate::is_code_or_type(d) && !d.flags.has(DefFlags::ANONYMOUS);
+        crate::assign_sources(facts, &mut out, is_source);
         self.overrides(&mut out);
         let loaded = self.files.loaded;
         crate::flow::add(facts, loaded.doc(0), |doc| loaded.facts(loaded.open(doc)), &mut out);
@@ -104,15 +105,9 @@ impl<'a> Linker<'a> {
                 (found.target != Target::NotFound).then_some(found)
             }
             Type::Static(at) => {
-                for sibling in self.files.siblings(at) {
-                    let all = self.files.members(DefAt { def: sibling, ..at }, name);
-                    if !all.is_empty()
-                        && let Some(def) = self.best(at.file, &all, Space::Types)
-                    {
-                        return Some(Found { target: Target::Def(def), rule: Rule::Scope });
-                    }
-                }
-                None
+                let def = self.type_in(at, name)?;
+                let rule = if def.file == at.file { Rule::Scope } else { Rule::Inferred };
+                Some(Found { target: Target::Def(def), rule })
             }
             _ => None,
         }
@@ -269,7 +264,7 @@ impl<'a> Linker<'a> {
                 continue;
             };
             let name = facts.str(d.name);
-            if d.flags.has(indexd_model::DefFlags::STATIC) || name == "constructor" {
+            if d.flags.has(DefFlags::STATIC) || name == "constructor" {
                 continue;
             }
             let class = DefAt { file: 0, def: class };
@@ -302,7 +297,7 @@ impl<'a> Linker<'a> {
         let def = self.files.def(method);
         let Some(owner) = def.parent.some() else { return };
         let owner = DefAt { def: owner, ..method };
-        let is_abstract = def.flags.has(indexd_model::DefFlags::ABSTRACT);
+        let is_abstract = def.flags.has(DefFlags::ABSTRACT);
         if self.files.def(owner).kind != DefKind::Interface && !is_abstract {
             return;
         }

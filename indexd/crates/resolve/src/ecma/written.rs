@@ -240,14 +240,8 @@ impl<'a> Linker<'a> {
                 }
             }
             Type::Static(at) => {
-                for sibling in self.files.siblings(at) {
-                    let of = DefAt { def: sibling, ..at };
-                    let found = self.files.members(of, name);
-                    if let Some(at) = self.best(at.file, &found, Space::Types).filter(|_| !found.is_empty()) {
-                        return self.type_of_def(at, args);
-                    }
-                }
-                Ty::UNKNOWN
+                let found = self.type_in(at, name);
+                found.map_or(Ty::UNKNOWN, |found| self.type_of_def(found, args))
             }
             Type::StdStatic(module) => {
                 let module = self.types.text(module);
@@ -257,6 +251,18 @@ impl<'a> Linker<'a> {
             Type::External => Ty::EXTERNAL,
             _ => Ty::UNKNOWN,
         }
+    }
+
+    /// A type that a namespace or a class holds, with what other declarations for all files add.
+    pub(super) fn type_in(&mut self, of: DefAt, name: &str) -> Option<DefAt> {
+        for def in self.files.siblings(of) {
+            let found = self.files.members(DefAt { def, ..of }, name);
+            if !found.is_empty() {
+                return self.best(of.file, &found, Space::Types);
+            }
+        }
+        let owner = self.files.name(of);
+        self.is_global(of).then(|| self.of_globals(owner, name, Space::Types)).flatten()
     }
 
     fn applied(&mut self, file: File, e: ExprId, base: ExprId, args: List) -> Ty {

@@ -34,6 +34,7 @@ pub(super) enum K {
     Comma,
     Lambda,
     Literal,
+    Concatenated,
     // types
     Primitive,
     Auto,
@@ -77,7 +78,7 @@ const KINDS: &[(&str, K)] = &[
     ("binary_expression", K::Binary), ("assignment_expression", K::Assign),
     ("conditional_expression", K::Conditional), ("parenthesized_expression", K::Parens),
     ("comma_expression", K::Comma), ("lambda_expression", K::Lambda), ("number_literal", K::Literal),
-    ("string_literal", K::Literal), ("concatenated_string", K::Literal), ("char_literal", K::Literal),
+    ("string_literal", K::Literal), ("concatenated_string", K::Concatenated), ("char_literal", K::Literal),
     ("raw_string_literal", K::Literal), ("true", K::Literal), ("false", K::Literal), ("null", K::Literal),
     ("primitive_type", K::Primitive), ("sized_type_specifier", K::Primitive),
     ("placeholder_type_specifier", K::Auto), ("decltype", K::Auto), ("struct_specifier", K::Record),

@@ -33,6 +33,13 @@ pub(super) fn is_cfamily(language: Language) -> bool {
     matches!(language, Language::C | Language::Cpp)
 }
 
+/// Returns true for a word of the language: a definition with such a name was not understood.
+pub(super) fn is_reserved(name: &str) -> bool {
+    const WORDS: &str = "void char short int long float double signed unsigned if else for while do switch case \
+        default return sizeof goto break continue static extern inline const volatile typedef struct union enum";
+    WORDS.split_ascii_whitespace().any(|w| w == name)
+}
+
 /// What the words before the name of a definition say: enumerators that are named behind their enumeration, a
 /// namespace whose names are seen around it as well, a method that a class which derives may override.
 pub(super) fn marks(is: DefKind, before: &str) -> DefFlags {
@@ -81,7 +88,7 @@ pub(super) fn uses<'s>(
     it.inside(0);
     it.macros_before_declarations();
     if let Some(told) = it.told.take() {
-        let is_name = |kind: &str| kind.ends_with("identifier");
+        let is_name = |kind: &str| kind.ends_with("identifier") && kind != "statement_identifier";
         let forwards = std::mem::take(&mut it.forwards);
         missed::add(b, text, &is_name, tree, told);
         return Some(forwards).filter(|f| !f.is_empty());

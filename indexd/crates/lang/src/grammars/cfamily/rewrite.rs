@@ -44,6 +44,26 @@ const PLAIN: [&str; 11] =
 /// Words that are not a part of a declaration.
 const OTHERS: [&str; 8] = ["return", "case", "else", "goto", "throw", "new", "delete", "operator"];
 
+/// Words that begin something else than a declaration of a type.
+const OUTER: [&str; 4] = ["namespace", "template", "using", "friend"];
+/// Words of C++ that are names in C.
+const NAMES_OF_C: [&str; 11] = [
+    "this",
+    "new",
+    "delete",
+    "class",
+    "private",
+    "public",
+    "protected",
+    "template",
+    "namespace",
+    "virtual",
+    "export",
+];
+
+/// Words between values.
+const BETWEEN: [&str; 6] = ["and", "or", "not", "xor", "co_return", "co_yield"];
+
 /// Words before brackets that are not the parameters of a function.
 const STATEMENTS: [&str; 7] = ["if", "while", "for", "switch", "catch", "return", "sizeof"];
 
@@ -51,13 +71,15 @@ const STATEMENTS: [&str; 7] = ["if", "while", "for", "switch", "catch", "return"
 pub(in super::super) fn for_parser(text: &str) -> Option<String> {
     let mut blanked = blanked(text);
     blanked.extend(comments_in_macros(text));
-    if blanked.is_empty() {
+    let names = names_of_c(text);
+    if blanked.is_empty() && names.is_empty() {
         return None;
     }
     let mut out = text.as_bytes().to_vec();
     for range in blanked {
         out[range].iter_mut().filter(|b| !b.is_ascii_whitespace()).for_each(|b| *b = b' ');
     }
+    names.into_iter().for_each(|range| out[range.end - 1] = b'_');
     // Whole words are written over.
     String::from_utf8(out).ok()
 }
@@ -72,38 +94,88 @@ enum Token<'t> {
 /// Where the macros stand that are blanked out.
 pub(super) fn blanked(text: &str) -> Vec<Range<usize>> {
     let mut out = Vec::new();
-    let mut last = Token::Sign(b';');
-    let mut before = Token::Sign(b';');
-    // The words before the brackets that are open.
-    let mut called: Vec<Token> = Vec::new();
-    let mut closed = Token::Sign(b';');
+    let mut so_far = SoFar::default();
     let mut at = 0;
     while let Some((token, range)) = next(text, at) {
         at = range.end;
         match token {
-            Token::Sign(b'(') => called.push(last),
-            Token::Sign(b')') => closed = called.pop().unwrap_or(Token::Sign(b';')),
+            Token::Word(word) if RECORDS.contains(&word) && so_far.last != Token::Word("enum") => {
+                at = before_name(text, at, &mut out);
+            }
+            Token::Word(word) if is_macro(word) => {
+                if let Some(range) = so_far.macro_at(text, &range) {
+                    at = range.end;
+                    out.push(range);
+                    continue;
+                }
+            }
             _ => {}
         }
-        if let Token::Word(word) = token {
-            if RECORDS.contains(&word) && last != Token::Word("enum") {
-                at = before_name(text, at, &mut out);
-            } else if is_macro(word) && begins(last) && is_before_type(text, at) {
-                out.push(range);
-                continue;
-            } else if is_macro(word)
-                && called.is_empty()
-                && ends(before, last, closed)
-                && let Some(end) = end_behind(text, at, last)
-            {
-                out.push(range.start..end);
-                at = end;
-                continue;
-            }
-        }
-        (before, last) = (last, token);
+        so_far.take(token);
     }
     out
+}
+
+/// The tokens before a place, as far as they count.
+struct SoFar<'t> {
+    last: Token<'t>,
+    before: Token<'t>,
+    /// The words before the brackets that are open.
+    called: Vec<Token<'t>>,
+    /// The word before the brackets that were closed last.
+    closed: Token<'t>,
+    /// The classes: a function with the name of one is a constructor.
+    classes: Vec<&'t str>,
+}
+
+impl Default for SoFar<'_> {
+    fn default() -> Self {
+        let none = Token::Sign(b';');
+        Self { last: none, before: none, called: Vec::new(), closed: none, classes: Vec::new() }
+    }
+}
+
+impl<'t> SoFar<'t> {
+    fn take(&mut self, token: Token<'t>) {
+        match token {
+            Token::Sign(b'(') => self.called.push(self.last),
+            Token::Sign(b')') => self.closed = self.called.pop().unwrap_or(Token::Sign(b';')),
+            Token::Word(name) if matches!(self.last, Token::Word("class" | "struct")) => {
+                self.classes.push(name);
+            }
+            _ => {}
+        }
+        (self.before, self.last) = (self.last, token);
+    }
+
+    /// The part of a macro that is blanked out; its name is at `range`.
+    fn macro_at(&self, text: &str, range: &Range<usize>) -> Option<Range<usize>> {
+        let at = range.end;
+        let is_parameter = matches!(self.last, Token::Sign(b'(' | b','))
+            && !self.called.is_empty()
+            && is_before_parameter(text, at);
+        if is_parameter || begins(self.last) && is_before_declaration(text, at, &self.classes) {
+            return Some(range.clone());
+        }
+        if !self.called.is_empty() {
+            return None;
+        }
+        if is_between(text, self.last, at) {
+            return Some(range.clone());
+        }
+        self.end_of_call(text, at).map(|end| range.start..end)
+    }
+
+    /// The end of a macro with its arguments, before a declaration or behind a declarator.
+    fn end_of_call(&self, text: &str, at: usize) -> Option<usize> {
+        let end = arguments(text, at);
+        let begins_one = |w: &str| OUTER.contains(&w) || RECORDS.contains(&w) || BEFORE.contains(&w);
+        if end > at && begins(self.last) && behind_macros(text, end).is_some_and(begins_one) {
+            return Some(end);
+        }
+        let is_behind = ends(self.before, self.last, self.closed);
+        is_behind.then(|| end_behind(text, at, self.last)).flatten()
+    }
 }
 
 /// Where a macro behind a declarator ends, with its arguments; without any it stands behind parameters alone.
@@ -140,26 +212,146 @@ fn ends(before: Token, last: Token, closed: Token) -> bool {
     }
 }
 
-/// Whether a type and a name stand behind a macro.
-fn is_before_type(text: &str, at: usize) -> bool {
+/// Returns true if a macro precedes a declaration that is whole without it: a type and a name, or a constructor.
+fn is_before_declaration(text: &str, at: usize, classes: &[&str]) -> bool {
     let Some((Token::Word(first), range)) = next(text, at) else { return false };
-    if TYPES.contains(&first) {
+    let begins_one = |word: &str| TYPES.contains(&word) || OUTER.contains(&word);
+    if begins_one(first) || behind_macros(text, range.start).is_some_and(begins_one) {
         return true;
     }
+    let Some(head) = path(text, range.start) else { return false };
+    let mut at = head.end;
+    if is_sign(text, at, b'(') {
+        return head.outer.map_or_else(|| classes.contains(&head.name), |outer| outer == head.name);
+    }
     let mut is_pointer = false;
-    let mut at = range.end;
     loop {
         match next(text, at) {
             Some((Token::Sign(b'*' | b'&'), range)) => (is_pointer, at) = (true, range.end),
-            Some((Token::Word(name), range)) => {
-                let behind = next(text, range.end).map(|t| t.0);
-                let is_called = behind == Some(Token::Sign(b'('));
-                let is_word = !OTHERS.contains(&first) && !OTHERS.contains(&name);
-                return is_word && (is_called || !is_pointer && behind == Some(Token::Sign(b';')));
+            Some((Token::Word("const"), range)) => at = range.end,
+            Some((Token::Word(_), range)) => {
+                let Some(name) = path(text, range.start) else { return false };
+                let is_named = is_pointer && is_sign(text, name.end, b';');
+                let is_end = matches!(next(text, name.end).map(|t| t.0), Some(Token::Sign(b'(' | b';')));
+                let is_word = !OTHERS.contains(&head.name) && !OTHERS.contains(&name.name);
+                return name.name == "operator" || is_word && is_end && !is_named;
             }
             _ => return false,
         }
     }
+}
+
+/// Returns true if a macro before `at` is between the type that ends with `last` and the name of a function.
+fn is_between(text: &str, last: Token, at: usize) -> bool {
+    let is_type = match last {
+        Token::Word(word) => !OTHERS.contains(&word) && !BEFORE.contains(&word) && !is_macro(word),
+        Token::Sign(sign) => matches!(sign, b'*' | b'&' | b'>'),
+    };
+    is_type && path(text, at).is_some_and(|p| !OTHERS.contains(&p.name) && is_sign(text, p.end, b'('))
+}
+
+/// The word behind the macros at `at`, if there are any, and their arguments.
+fn behind_macros(text: &str, mut at: usize) -> Option<&str> {
+    loop {
+        let (Token::Word(word), range) = next(text, at)? else { return None };
+        if !is_macro(word) {
+            return Some(word);
+        }
+        at = arguments(text, range.end);
+    }
+}
+
+/// Returns true if a macro precedes a parameter that is whole without it: a type and a name.
+fn is_before_parameter(text: &str, mut at: usize) -> bool {
+    while let Some((Token::Word("const" | "volatile"), range)) = next(text, at) {
+        at = range.end;
+    }
+    let Some((Token::Word(first), _)) = next(text, at) else { return false };
+    let Some(head) = path(text, at).filter(|p| !OTHERS.contains(&p.name)) else { return false };
+    at = head.end;
+    loop {
+        match next(text, at) {
+            Some((Token::Sign(b'*' | b'&') | Token::Word("const"), range)) => at = range.end,
+            Some((Token::Word(_), range)) => {
+                let behind = next(text, range.end).map(|t| t.0);
+                return TYPES.contains(&first)
+                    || matches!(behind, Some(Token::Sign(b',' | b')' | b'=' | b'[')));
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// `a::b<T>::c`: its last names and where it ends.
+struct Path<'t> {
+    outer: Option<&'t str>,
+    name: &'t str,
+    end: usize,
+}
+
+fn path(text: &str, at: usize) -> Option<Path<'_>> {
+    let (Token::Word(name), range) = next(text, at)? else { return None };
+    let mut out = Path { outer: None, name, end: range.end };
+    loop {
+        out.end = template_arguments(text, out.end);
+        let Some((Token::Sign(b'.'), scope)) = next(text, out.end) else { return Some(out) };
+        let tilde = next(text, scope.end).filter(|t| t.0 == Token::Sign(b'~'));
+        let (Token::Word(name), range) = next(text, tilde.map_or(scope.end, |t| t.1.end))? else {
+            return None;
+        };
+        out = Path { outer: Some(out.name), name, end: range.end };
+    }
+}
+
+/// Behind the arguments of a template at `at`, if there are any.
+fn template_arguments(text: &str, at: usize) -> usize {
+    if !is_sign(text, at, b'<') {
+        return at;
+    }
+    let mut depth = 0;
+    for (n, byte) in text.as_bytes()[at..].iter().take(300).enumerate() {
+        match byte {
+            b'<' => depth += 1,
+            b'>' => depth -= 1,
+            b';' | b'{' | b'}' => return at,
+            _ => continue,
+        }
+        if depth == 0 {
+            return at + n + 1;
+        }
+    }
+    at
+}
+
+fn is_sign(text: &str, at: usize, sign: u8) -> bool {
+    next(text, at).is_some_and(|t| t.0 == Token::Sign(sign))
+}
+
+/// The places of words of C++ that the text declares as names, as C may: `int new;`, `void f(T *this)`.
+fn names_of_c(text: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<(&str, Range<usize>)> = Vec::new();
+    let mut declared: Vec<&str> = Vec::new();
+    let (mut ty, mut last) = (None, Token::Sign(b';'));
+    let mut at = 0;
+    while let Some((token, range)) = next(text, at) {
+        at = range.end;
+        match token {
+            Token::Word(word) if NAMES_OF_C.contains(&word) => {
+                let behind = next(text, at).map(|t| t.0);
+                if ty.is_some() && matches!(behind, Some(Token::Sign(b',' | b')' | b';' | b'=' | b'['))) {
+                    declared.push(word);
+                }
+                found.push((word, range));
+                ty = None;
+            }
+            Token::Word(word) => ty = (!OTHERS.contains(&word) && !BETWEEN.contains(&word)).then_some(word),
+            Token::Sign(b'*') if matches!(last, Token::Word(_) | Token::Sign(b'*')) => {}
+            Token::Sign(_) => ty = None,
+        }
+        last = token;
+    }
+    found.retain(|(word, _)| declared.contains(word));
+    found.into_iter().map(|(_, range)| range).collect()
 }
 
 /// Notes the macros between the word for a type and its name, where a body or bases follow; where to go on.
@@ -332,5 +524,49 @@ mod tests {
         check("x = ABC * y;", &[]);
         check("f(\"; ABC int x\");", &[]);
         check("{ ABC(x) return y; }", &[]);
+    }
+
+    #[test]
+    fn a_macro_before_names_with_scopes_and_before_constructors_is_blanked_out() {
+        check("ABC_IN a::b<c> f(int x) { }", &["ABC_IN"]);
+        check("ABC_IN a::b<c, d> *e::f(int x) { }", &["ABC_IN"]);
+        check("ABC_IN n::Q::Q(int x) : y(x) { }", &["ABC_IN"]);
+        check("ABC_IN Q<T>::~Q() { }", &["ABC_IN"]);
+        check("ABC_IN Q &Q::operator=(Q other) { }", &["ABC_IN"]);
+        check("class Q { ABC_IN Q(int x) : y(x) { } };", &["ABC_IN"]);
+        check("ABC_BEGIN namespace n { }", &["ABC_BEGIN"]);
+        check("ABC(1) ABC_D(2) namespace n { }", &["ABC(1)", "ABC_D(2)"]);
+        check("ABC\nABC_D(2)\nnamespace n { }", &["ABC", "ABC_D(2)"]);
+        check("ABC(1)\nstatic int x;", &["ABC(1)"]);
+        check("int ABC_CALL f(int a);", &["ABC_CALL"]);
+        check("T *ABC_CALL n::f(int a) { if (a) return ABC; else ABC f(a); }", &["ABC_CALL"]);
+        check("ABC N::Q(int x) { }", &[]);
+        check("ABC R<T>::f(int x) { }", &[]);
+        check("ABC(1); a::b c(2);", &[]);
+    }
+
+    #[test]
+    fn a_macro_before_a_parameter_is_blanked_out() {
+        check("void f(ABC_U T *x, ABC_U const T *y);", &["ABC_U", "ABC_U"]);
+        check("void f(ABC_U unsigned int x) { }", &["ABC_U"]);
+        check("void f(ABC_U n::T<U> &x = d);", &["ABC_U"]);
+        check("void f(ABC x, ABC const y, ABC *z, ABC const *w);", &[]);
+        check("int g() { return f(ABC, x * y) + h(ABC * x); }", &[]);
+    }
+
+    #[test]
+    fn words_of_cpp_that_c_takes_for_names_are_not_words_for_the_parser() {
+        let parsed = |text: &str| for_parser(text).unwrap_or_else(|| text.to_owned());
+        assert_eq!(parsed("int f(T *this) { return this->a; }"), "int f(T *thi_) { return thi_->a; }");
+        assert_eq!(parsed("struct s { T **delete; int new; };"), "struct s { T **delet_; int ne_; };");
+        for text in [
+            "T *f() { delete this; return this; }",
+            "void f() { g(*this, a == this); if (a and this) return; }",
+            "struct s { s(s &) = delete; void *operator new(size_t); };",
+            "struct s { bool operator==(s); s &operator=(s); int operator[](int) = 0; };",
+            "class A; template <class T> class B { public: T *t; };",
+        ] {
+            assert_eq!(for_parser(text), None, "{text}");
+        }
     }
 }

@@ -90,7 +90,7 @@ impl<'s> Visitor<'_, 's> {
             }
             K::Compound => self.compound(node),
             K::List => self.list(node, ExprId::NONE),
-            K::Pair => self.pair(node),
+            K::Pair => self.pair(node, ExprId::NONE),
             K::Pointer => self.pointer(node),
             K::Unary => {
                 let value = self.expr_in(node, self.f.argument, Role::Read);
@@ -110,6 +110,11 @@ impl<'s> Visitor<'_, 's> {
                 self.expr_in(node, self.f.right, role)
             }
             K::Lambda => self.lambda(node),
+            K::Concatenated => {
+                // Macros may be between the strings.
+                self.inside(node);
+                self.literal(LiteralKind::String, at)
+            }
             K::Literal => {
                 let is_text = self.slice(node).ends_with('"');
                 if is_text { self.literal(LiteralKind::String, at) } else { self.plain }
@@ -283,9 +288,27 @@ impl<'s> Visitor<'_, 's> {
     /// `{...}`, a value of `ty`.
     pub(super) fn list(&mut self, node: usize, ty: ExprId) -> ExprId {
         let at = self.start(node);
-        let elems: Vec<ExprId> = self.children(node).into_iter().map(|c| self.expr(c, Role::Read)).collect();
+        let mut elems = Vec::new();
+        for child in self.children(node) {
+            // A value under a name has the type of the field.
+            elems.push(self.element(child, ExprId::NONE));
+        }
         let elems = self.b.list(&elems);
         self.node(Shape::Composite { ty, elems }, at)
+    }
+
+    /// One value of a list; where that is a list itself, it is one of `elem`.
+    fn element(&mut self, node: usize, elem: ExprId) -> ExprId {
+        let is_in_array = |it: &Self, n: usize| {
+            let mut all = it.children(n).into_iter().filter(|c| it.tree.field(*c) == it.f.designator);
+            all.all(|c| it.tree.node(c).kind() == "subscript_designator")
+        };
+        match self.k(node) {
+            K::List => self.list(node, elem),
+            K::Pair if elem != ExprId::NONE && is_in_array(self, node) => self.pair(node, elem),
+            K::Pair => self.pair(node, ExprId::NONE),
+            _ => self.expr(node, Role::Read),
+        }
     }
 
     /// The same for an array, whose lists are values of `elem`.
@@ -293,16 +316,15 @@ impl<'s> Visitor<'_, 's> {
         let at = self.start(node);
         let mut elems = Vec::new();
         for child in self.children(node) {
-            let is_list = self.k(child) == K::List;
-            elems.push(if is_list { self.list(child, elem) } else { self.expr(child, Role::Read) });
+            elems.push(self.element(child, elem));
         }
         let elems = self.b.list(&elems);
         self.node(Shape::Composite { ty, elems }, at)
     }
 
-    /// `.a.b = v` in a list.
-    fn pair(&mut self, node: usize) -> ExprId {
-        let value = self.expr_in(node, self.f.value, Role::Read);
+    /// `.a.b = v` or `[i] = v` in a list; where `v` is a list, it is one of `elem`.
+    fn pair(&mut self, node: usize, elem: ExprId) -> ExprId {
+        let value = self.field(node, self.f.value).map_or(self.opaque, |v| self.element(v, elem));
         let mut names = Vec::new();
         for child in self.children(node) {
             if self.tree.field(child) == self.f.designator {

@@ -482,8 +482,8 @@ impl<'s> Visitor<'_, 's> {
     fn class_def(&self, node: usize) -> Option<DefIdx> {
         let named = self.field(node, self.f.name).and_then(|n| self.def_at(n));
         named.or_else(|| {
-            let at = self.start(node);
-            let anonymous = self.u.by_name.get(&at).copied();
+            let body = self.field(node, self.f.body);
+            let anonymous = body.and_then(|b| self.def_at(b));
             anonymous.or_else(|| {
                 let parent = self.u.tree.parent(node)?;
                 let name = match self.k(parent) {

@@ -18,6 +18,7 @@ pub(super) use visit::uses;
 use super::table::{Define, Name};
 use super::walk::Walk;
 use indexd_model::facts::ImportKind;
+use indexd_model::key::ECMA_GLOBAL;
 use indexd_model::{Def, DefFlags, DefIdx, DefKind, Facts, Key, Language, Node as Shape};
 use tree_sitter::Node;
 
@@ -40,6 +41,17 @@ pub(super) fn is_definition(node: Node, kind: &str, is_function: bool) -> bool {
         |field: &str| node.child_by_field_name(field).is_some_and(|n| n.kind() == "computed_property_name");
     if !is_function && kind != "method_definition" && (is_computed("name") || is_computed("key")) {
         return false;
+    }
+    if kind == "class" {
+        // A class has the name of the variable or member that it is assigned to.
+        const NAMING: [&str; 5] = [
+            "variable_declarator",
+            "public_field_definition",
+            "pair",
+            "assignment_expression",
+            "export_statement",
+        ];
+        return !node.parent().is_some_and(|p| NAMING.contains(&p.kind()));
     }
     let is_pattern = |n: Node| matches!(n.kind(), "object_pattern" | "array_pattern");
     if kind == "variable_declarator" && node.child_by_field_name("name").is_some_and(is_pattern) {
@@ -68,7 +80,7 @@ pub(super) fn is_definition(node: Node, kind: &str, is_function: bool) -> bool {
 }
 
 /// The unnamed value of `export default`.
-pub(super) static UNNAMED: Define =
+static UNNAMED: Define =
     Define::new("export_statement", DefKind::Variable).named(Name::Word(DEFAULT)).or_function(FUNCTIONS);
 
 /// Tells if a parameter or an assignment declares a field of a class.
@@ -109,8 +121,27 @@ pub(super) fn holds_members(kind: &str) -> bool {
     matches!(kind, "object" | "object_type")
 }
 
+/// `declare global`, whose names all files see.
+static GLOBAL: Define = Define::new("ambient_declaration", DefKind::Module)
+    .named(Name::Word(GLOBAL_NAME))
+    .body(&["statement_block"]);
+
+/// The name of the block that declares what all files see.
+const GLOBAL_NAME: &str = "global";
+
+/// The definition of a node around declarations.
+pub(super) fn wrapped(node: Node) -> Option<&'static Define> {
+    let mut cursor = node.walk();
+    if is_unnamed_default(node) {
+        return Some(&UNNAMED);
+    }
+    let is_global =
+        node.kind() == "ambient_declaration" && node.children(&mut cursor).any(|c| c.kind() == GLOBAL_NAME);
+    is_global.then_some(&GLOBAL)
+}
+
 /// Returns true if an export has an unnamed value.
-pub(super) fn is_unnamed_default(node: Node) -> bool {
+fn is_unnamed_default(node: Node) -> bool {
     let mut cursor = node.walk();
     let is_default = node.kind() == "export_statement"
         && node.child_by_field_name("declaration").is_none()
@@ -378,9 +409,17 @@ pub(super) fn is_export(facts: &Facts, def: &Def) -> bool {
     def.parent == DefIdx::NONE && matches!(receiver, "exports" | "module.exports" | "module")
 }
 
-/// Under which keys others find a class by its bases, and what a file adds to types of other modules.
-pub(super) fn keys(facts: &Facts, idx: DefIdx, out: &mut Vec<(Key, DefIdx)>) {
+/// Under which keys others find a class by its bases, what a file adds to types of other modules, and what it
+/// declares for all of them: in `declare global`, and at the top of declarations that are not a module.
+pub(super) fn keys(path: &str, facts: &Facts, idx: DefIdx, out: &mut Vec<(Key, DefIdx)>) {
     let def = facts.def(idx);
+    let is_global = match def.parent.some().map(|p| facts.def(p)) {
+        Some(p) => p.kind == DefKind::Module && p.parent == DefIdx::NONE && facts.str(p.name) == GLOBAL_NAME,
+        None => path.ends_with(".d.ts") && def.receiver.is_none() && is_script(facts),
+    };
+    if is_global {
+        out.push((Key::any(ECMA_GLOBAL, facts.str(def.name)), idx));
+    }
     for base in &def.bases {
         out.extend(name_of_base(facts, *base).map(|name| (Key::any("ecma-base", name), idx)));
     }
@@ -392,6 +431,12 @@ pub(super) fn keys(facts: &Facts, idx: DefIdx, out: &mut Vec<(Key, DefIdx)>) {
         let name = format!("{}.{}", facts.def_name(owner), facts.str(def.name));
         out.push((Key::any("ecma", &name), idx));
     }
+}
+
+/// Returns true if a file neither imports nor exports.
+fn is_script(facts: &Facts) -> bool {
+    let is_exported = |d: &Def| d.parent == DefIdx::NONE && d.flags.has(DefFlags::EXPORTED);
+    facts.interface.imports.is_empty() && !facts.interface.defs.iter().any(is_exported)
 }
 
 fn name_of_base<'f>(facts: &Facts<'f>, base: indexd_model::ExprId) -> Option<&'f str> {

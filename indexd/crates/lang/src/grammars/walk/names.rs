@@ -1,8 +1,8 @@
 //! Names of definitions, read off their nodes.
 
 use super::{NAME_BYTES_MAX, Walk};
-use crate::grammars::macros;
 use crate::grammars::table::{Define, Name};
+use crate::grammars::{cfamily, macros};
 use indexd_model::{DefKind, Language, Span};
 use tree_sitter::Node;
 
@@ -51,6 +51,10 @@ impl<'s, 'g> Walk<'s, 'g> {
             DefKind::Class if is_csharp && self.slice(node).starts_with("extension") => return None,
             _ => qualified(self.slice(at), self.span(at))?,
         };
+        let is_c = cfamily::is_cfamily(self.grammar.table.language);
+        if is_c && rule.is != DefKind::Macro && cfamily::is_reserved(&found.name) {
+            return None;
+        }
         found.is_function = is_function;
         found.is_class = is_class;
         Some(found)
