@@ -8,6 +8,7 @@ use crate::sources::Source;
 pub use indexd_api::map::{Entrypoint, EntrypointKind as Kind};
 use indexd_model::path::{dir_of, file_name_of, stem_of};
 use indexd_model::{DefKind, Facts, FileRoles, IndexView, Language};
+use std::collections::BTreeMap;
 
 /// Finds the entry points, by kind, then by the lines of code that they reach, then by path.
 pub fn find(view: &dyn IndexView, files: &[Source], reach: &Reach) -> Vec<Entrypoint> {
@@ -26,9 +27,13 @@ pub fn find(view: &dyn IndexView, files: &[Source], reach: &Reach) -> Vec<Entryp
         (a.kind, &a.path, a.line, &a.name, &a.how).cmp(&(b.kind, &b.path, b.line, &b.name, &b.how))
     });
     out.dedup_by(|a, b| (a.kind, &a.path, &a.name) == (b.kind, &b.path, &b.name));
+    // A manifest may declare very many entry points.
+    let mut known = BTreeMap::new();
     for e in &mut out {
-        e.lines = reach.lines(dir_of(&e.path));
-        e.summary = summary(view, e, files, reach);
+        let found = known
+            .entry((e.path.clone(), e.kind))
+            .or_insert_with(|| (reach.lines(dir_of(&e.path)), summary(view, e, files, reach)));
+        (e.lines, e.summary) = found.clone();
     }
     out.sort_by_key(|e| (e.kind, std::cmp::Reverse(e.lines)));
     out

@@ -252,6 +252,10 @@ impl Patterns {
         let name = path[name_at.unwrap_or(0)..].as_bstr();
         let matches = |at: &&usize| {
             let pattern = &self.all[**at].0;
+            if let Some((prefix, rest)) = stars_behind_a_prefix(pattern) {
+                return is_match_behind(prefix, rest, path, case)
+                    && (is_dir || !pattern.mode.contains(gix_glob::pattern::Mode::MUST_BE_DIR));
+            }
             pattern.matches_repo_relative_path(
                 path,
                 name_at,
@@ -265,6 +269,25 @@ impl Patterns {
         let other = self.others.iter().rev().take_while(is_later).find(matches);
         other.or(named).map(|at| &self.all[*at])
     }
+}
+
+/// The literal beginning of a pattern of paths and its rest, where `**` follows the beginning within a name.
+/// Git compares the beginning by itself, and the rest as a pattern of its own: `a**/b` leaves out `ab`.
+fn stars_behind_a_prefix(pattern: &Pattern) -> Option<(&[u8], &[u8])> {
+    let at = pattern.first_wildcard_pos.filter(|at| *at > 0)?;
+    let is_name = pattern.mode.contains(gix_glob::pattern::Mode::NO_SUB_DIR)
+        && !pattern.mode.contains(gix_glob::pattern::Mode::ABSOLUTE);
+    let (prefix, rest) = pattern.text.split_at(at);
+    (!is_name && rest.starts_with(b"**") && !prefix.ends_with(b"/")).then_some((prefix, rest))
+}
+
+fn is_match_behind(prefix: &[u8], rest: &[u8], path: &[u8], case: Case) -> bool {
+    let Some((start, end)) = path.split_at_checked(prefix.len()) else { return false };
+    let (begins, mode) = match case {
+        Case::Sensitive => (start == prefix, Mode::NO_MATCH_SLASH_LITERAL),
+        Case::Fold => (start.eq_ignore_ascii_case(prefix), Mode::NO_MATCH_SLASH_LITERAL | Mode::IGNORE_CASE),
+    };
+    begins && gix_glob::wildmatch(rest.as_bstr(), end.as_bstr(), mode)
 }
 
 /// Existing folders outside the workspace whose entries decide about it: that of git's global
