@@ -199,7 +199,7 @@ fn print<A: DeserializeOwned>(
     print_of(common, &mut Session::open(common)?, method, params, text)
 }
 
-/// [`print`] over an open session.
+/// [`print()`] over an open session.
 fn print_of<A: DeserializeOwned>(
     common: &Common,
     session: &mut Session,

@@ -28,7 +28,7 @@ pub fn format(chunks: &[&ContextChunk], template: Option<&Template>) -> Result<S
 /// so that a counter that remembers counts does not count them again.
 ///
 /// # Errors
-/// Those of [`format`].
+/// Those of [`format()`].
 pub fn tokens(
     chunks: &[&ContextChunk],
     template: Option<&Template>,
