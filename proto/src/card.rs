@@ -31,7 +31,7 @@ answer! {
         owner: Option<Symbol>,
         /// The first paragraph of what is written about it, on one line; empty when there is nothing.
         doc: String,
-        /// Who calls it, or uses it when it is no function; tests are not among them.
+        /// Its callers, or its users if it is not a function; tests are left out.
         callers: CardLinks,
         /// What it calls; the members of a type.
         callees: CardLinks,
