@@ -187,6 +187,19 @@ fn what_matters_comes_first() {
     );
 }
 
+#[test]
+fn files_of_a_folder_are_not_its_dependants() {
+    let tree = [
+        ("shop/__init__.py", ""),
+        ("shop/cart.py", "from shop.price import total\n\n\ndef pay():\n    return total()\n"),
+        ("shop/price.py", "def total():\n    return 1\n"),
+        ("web/page.py", "from shop.cart import pay\n\n\ndef show():\n    return pay()\n"),
+    ];
+    let map = map(&Oracle::of(&tree), "shop", &|| false).expect("not cancelled");
+    let shop = map.modules.iter().find(|m| m.path == "shop").expect("the module");
+    assert_eq!(shop.dependants, 1);
+}
+
 /// The whole page has every place of every key, and every call.
 #[test]
 fn the_whole_page_leaves_nothing_out() {

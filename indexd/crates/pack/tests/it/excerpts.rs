@@ -381,6 +381,14 @@ fn the_line_of_a_quoted_phrase_is_always_shown() {
                 let pack = pack(&view, request);
                 let is_shown = pack.rendered.contains(PHRASE);
                 assert!(is_shown, "{path} in {tokens} until {stop}:\n{}", pack.rendered);
+                // With room the lines around it are shown, too.
+                let is_between = ["lease149, revokeLease(149)", "lease0, revokeLease(0)"]
+                    .map(|l| pack.rendered.contains(l));
+                assert!(
+                    path != "a/long.go" || tokens < 4_000 || is_between == [true; 2],
+                    "{}",
+                    pack.rendered
+                );
             }
         }
     }
