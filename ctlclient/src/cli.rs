@@ -2,6 +2,8 @@
 //! command are beside its code in `commands`.
 
 use crate::commands::{Entry, GROUPS};
+use crate::meant::{self, Meant};
+use crate::theme::Theme;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, ValueEnum};
 use indexd_proto::workspace::WaitMode;
 use serde::de::DeserializeOwned;
@@ -17,18 +19,33 @@ pub struct Cli {
     pub common: Common,
 }
 
-/// Options before a command.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
+macro_rules! examples {
+    () => {
+        "Examples:
   ctl pack where is the retry delay decided --expect 'backoff retryDelay jitter'
   ctl show Client.get
   ctl callers Client.get --depth 2
   ctl status
 
-The daemon starts by itself. Exit codes: 0 ok, 1 nothing found (search, why),
-2 usage, 65 bad data, 66 no such repository, symbol or pack, 69 daemon not
-available, 70 internal, 73 cannot create, 74 storage, 75 try again,
-77 permission, 78 configuration, 130 interrupted, 141 broken pipe.")]
+A question may stand alone: ctl \"where is the retry delay decided\".
+"
+    };
+}
+
+const EXAMPLES: &str =
+    concat!(examples!(), "The daemon starts by itself. ctl --help-all has all options and exit codes.");
+const ALL: &str = concat!(
+    examples!(),
+    "
+The daemon starts by itself. Exit codes: 0 ok, 1 nothing found (search, grep,
+why), 2 usage, 65 bad data, 66 no such repository, symbol or pack, 69 daemon
+not available, 70 internal, 73 cannot create, 74 storage, 75 try again,
+77 permission, 78 configuration, 130 interrupted, 141 broken pipe."
+);
+
+/// Options before a command.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, after_long_help = ALL)]
 struct Top {
     /// Print the versions of ctl and of the running daemon
     #[arg(short = 'V', long)]
@@ -44,6 +61,7 @@ impl Common {
             directory: self.directory.or(before.directory),
             json: self.json || before.json,
             color,
+            theme: if self.theme == Theme::Auto { before.theme } else { self.theme },
             quiet: self.quiet || before.quiet,
             verbose: self.verbose || before.verbose,
             timeout: self.timeout.or(before.timeout),
@@ -69,6 +87,9 @@ pub struct Common {
     /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true, hide_short_help = true)]
     pub color: ColorWhen,
+    /// Colours of code on a terminal
+    #[arg(long, value_name = "THEME", default_value = "auto", global = true, hide_short_help = true)]
+    pub theme: Theme,
     /// No progress and no warnings
     #[arg(short, long, global = true, hide_short_help = true)]
     pub quiet: bool,
@@ -141,9 +162,22 @@ pub fn with_common(command: clap::Command) -> clap::Command {
         .arg(help("help-all").action(ArgAction::HelpLong).help("Print help with every option"))
 }
 
-/// Reads the command line of this process; help and mistakes end it.
+/// Reads the command line of this process; help and mistakes end it. A question in the place of a command is one
+/// for `pack`.
 pub fn parse() -> Cli {
-    of_matches(command().get_matches()).unwrap_or_else(|e| e.exit())
+    let line: Vec<String> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
+    let read = match command().try_get_matches() {
+        Err(e) => match meant::of(&line, &e) {
+            Meant::Line(line) => command().try_get_matches_from(line),
+            Meant::Nothing(said) => {
+                eprint!("{said}");
+                std::process::exit(2);
+            }
+            Meant::AsWritten => Err(e),
+        },
+        read => read,
+    };
+    read.and_then(of_matches).unwrap_or_else(|e| e.exit())
 }
 
 /// The command line that was read.

@@ -9,14 +9,18 @@
 //! program their tables alone made each start a twelfth longer.
 
 mod cli;
+mod code;
 mod commands;
 mod failure;
 mod launch;
+mod meant;
 mod output;
+mod pager;
 mod progress;
 mod replacement;
 mod session;
 mod style;
+mod theme;
 
 use cli::Cli;
 use failure::Failure;
@@ -51,14 +55,17 @@ fn run(command: fn(&Cli) -> Result<(), Failure>, is_handed_over: fn(&Cli) -> boo
 }
 
 fn report(failure: &Failure, json: bool) {
-    use std::io::Write;
+    use std::io::{IsTerminal as _, Write};
     let Failure::Error(error) = failure else { return };
     let text = if json {
         let failed = Printed::new("Error", Failed { error: (**error).clone() });
         format!("{}\n", serde_json::to_string(&failed).unwrap_or_default())
     } else {
         let data = &error.data;
-        let mut text = format!("ctl: {} [{}]\n", style::safe_line(&error.message), data.code.name());
+        // A person has no use for the code; a program may look for it.
+        let is_seen = std::io::stderr().is_terminal();
+        let code = if is_seen { String::new() } else { format!(" [{}]", data.code.name()) };
+        let mut text = format!("ctl: {}{code}\n", style::safe_line(&error.message));
         if !data.hint.is_empty() {
             text += &format!("hint: {}\n", style::safe_line(&data.hint));
         }

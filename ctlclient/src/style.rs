@@ -1,7 +1,9 @@
 //! Text for terminals: colours when wanted, and nothing from a repository that a terminal would
 //! obey.
 
-use crate::cli::ColorWhen;
+use crate::cli::{ColorWhen, Common};
+use crate::theme::Theme;
+use indexd_proto::highlight::PieceClass;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -18,17 +20,39 @@ pub struct Style {
     pub color: bool,
     /// Columns of the terminal.
     pub width: usize,
+    /// True if a person looks at it: it goes to a terminal, or has colours, as for a pager.
+    pub is_view: bool,
+    /// Colours of code.
+    pub theme: Theme,
 }
 
 impl Style {
     /// The style for standard output: the flag, then NO_COLOR, CLICOLOR_FORCE, TERM, the terminal.
-    pub fn of_stdout(when: ColorWhen) -> Self {
+    pub fn of_stdout(common: &Common) -> Self {
         let env = |name: &str| std::env::var(name).ok();
-        let color = decide(when, &env, std::io::stdout().is_terminal());
+        let is_terminal = std::io::stdout().is_terminal();
+        let color = decide(common.color, &env, is_terminal);
         let width = rustix::termios::tcgetwinsize(std::io::stdout()).map_or(0, |w| usize::from(w.ws_col));
+        let told = || env("COLUMNS").and_then(|n| n.parse().ok()).unwrap_or(80);
+        let width = if width == 0 { told() } else { width };
         // Colours in a pipe were asked for: they go to a pager, which passes links on as well.
         LINKS.get_or_init(|| (color && follows_links(&env)).then(link_bases));
-        Self { color, width: if width == 0 { 80 } else { width.clamp(40, 200) } }
+        Self { color, width: width.clamp(40, 200), is_view: is_terminal || color, theme: common.theme }
+    }
+
+    /// Adds the theme for code to the style of standard output; the terminal may be asked for it.
+    pub fn of_code(common: &Common) -> Self {
+        let style = Self::of_stdout(common);
+        let env = |name: &str| std::env::var(name).ok();
+        // Terminals that follow links also tell their background, and at once.
+        let asks = || std::io::stdout().is_terminal() && (follows_links(&env) || env("TMUX").is_some());
+        let theme = if style.color { style.theme.in_force(asks) } else { style.theme };
+        Self { theme, ..style }
+    }
+
+    /// No colours.
+    pub const fn plain(width: usize) -> Self {
+        Self { color: false, width, is_view: false, theme: Theme::Ansi }
     }
 
     /// Whether what is drawn on the terminal, and not written to standard output, has colours.
@@ -38,6 +62,16 @@ impl Style {
 
     fn paint(self, code: &str, text: &str) -> String {
         if self.color && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// A piece of code.
+    pub fn class(self, class: PieceClass, text: &str) -> String {
+        self.paint(self.theme.code(class), text)
+    }
+
+    /// The text that a search looks for.
+    pub fn matched(self, text: &str) -> String {
+        self.paint("1;31", text)
     }
 
     /// For headings and names.
@@ -55,6 +89,20 @@ impl Style {
         let painted = self.paint("36", text);
         match LINKS.get() {
             Some(Some((host, bases))) if self.color => linked(&painted, text, host, bases),
+            _ => painted,
+        }
+    }
+
+    /// A place as `path:line` in at most `room` columns, its beginning left out if there is no more.
+    pub fn place(self, place: &str, room: usize) -> String {
+        let n = place.chars().count();
+        if n <= room {
+            return self.path(place);
+        }
+        let short: String = place.chars().skip(n + 1 - room.max(1)).collect();
+        let painted = self.paint("36", &format!("…{short}"));
+        match LINKS.get() {
+            Some(Some((host, bases))) if self.color => linked(&painted, place, host, bases),
             _ => painted,
         }
     }
@@ -88,12 +136,6 @@ impl Style {
     pub fn heading(self, text: &str) -> String {
         let rule = self.width.min(100).saturating_sub(text.chars().count() + 1);
         format!("{} {}", self.bold(text), self.dim(&"─".repeat(rule)))
-    }
-
-    /// A bar of `width` columns, filled by `percent`.
-    pub fn bar(self, percent: u64, width: usize) -> String {
-        let filled = (percent.min(100) as usize * width).div_ceil(100);
-        format!("{}{}", self.good(&"█".repeat(filled)), self.dim(&"░".repeat(width - filled)))
     }
 }
 
@@ -285,7 +327,5 @@ mod tests {
             ("0".into(), "999".into(), "1,234,567".into())
         );
         assert_eq!((bytes(12), bytes(2048)), ("12 B".into(), "2.0 KiB".into()));
-        let bar = Style { color: false, width: 80 }.bar(50, 10);
-        assert_eq!(bar, "█████░░░░░");
     }
 }

@@ -7,6 +7,7 @@ use crate::export::{ExportParams, ExportResult};
 use crate::graph::{GraphParams, GraphResult};
 use crate::grep::{GrepParams, GrepResult};
 use crate::hello::{HelloParams, HelloResult, ShutdownParams, ShutdownResult};
+use crate::highlight::{HighlightParams, HighlightResult};
 use crate::import::{ImportParams, ImportResult};
 use crate::request::{PackGetParams, PackGetResult, PackParams, PackResult, PreviewResult};
 use crate::search::{
@@ -109,6 +110,8 @@ methods! {
     Symbol(SymbolParams) -> SymbolResult = "symbol",
     /// Shows definitions whole.
     Show(DefinitionsParams) -> DefinitionsResult = "show",
+    /// Classifies the words of shown lines, for colours.
+    Highlight(HighlightParams) -> HighlightResult = "highlight",
     /// A definition at a glance.
     Card(CardParams) -> CardResult = "card",
     /// Whether a path is in the index, and what decides it.

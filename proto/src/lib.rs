@@ -18,6 +18,7 @@ pub mod frame;
 pub mod graph;
 pub mod grep;
 pub mod hello;
+pub mod highlight;
 pub mod import;
 pub mod limits;
 pub mod overlay;

@@ -46,6 +46,8 @@ pub const GREP_LINES_MAX: u32 = 20_000;
 pub const GREP_PATTERNS_MAX: usize = 100;
 /// Lines of context around each line of `grep`, on each side.
 pub const GREP_CONTEXT_MAX: u32 = 100;
+/// Runs of lines in one `highlight`.
+pub const HIGHLIGHT_PLACES_MAX: usize = 2_000;
 /// Hits in one search answer.
 pub const SEARCH_HITS_MAX: u32 = 500;
 

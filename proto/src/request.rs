@@ -4,6 +4,7 @@ use crate::answer::answer;
 use crate::overlay::Overlay;
 use crate::workspace::{Envelope, Wait};
 use indexd_api::JsonSchema;
+use indexd_api::PackError;
 use indexd_api::params;
 pub use indexd_api::request::*;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,18 @@ impl TryFrom<Members> for PackParams {
 
     fn try_from(members: Members) -> Result<Self, Self::Error> {
         Ok(Self { call: members.call, request: serde_json::from_value(Value::Object(members.request))? })
+    }
+}
+
+impl PackParams {
+    /// The parameters in a JSON object of both kinds of members.
+    ///
+    /// # Errors
+    /// As [`Request::from_json`].
+    pub fn from_json(members: Value) -> Result<Self, PackError> {
+        let members: Members = serde_json::from_value(members)
+            .map_err(|e| PackError::InvalidRequest { detail: e.to_string() })?;
+        Ok(Self { call: members.call, request: Request::from_json(Value::Object(members.request))? })
     }
 }
 

@@ -26,6 +26,7 @@ mod mcp_packs;
 mod names;
 mod packages;
 mod pasted;
+mod people;
 mod pick;
 mod protocol;
 mod recovery;

@@ -82,6 +82,7 @@ impl User {
         command
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
+            .env("PAGER", "cat")
             .env("HOME", self.path("home"))
             .env("XDG_RUNTIME_DIR", self.path("run"));
         for (name, dir) in

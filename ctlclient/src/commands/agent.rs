@@ -61,8 +61,16 @@ enum AgentClient {
     Codex,
     /// Cursor: AGENTS.md
     Cursor,
-    /// GitHub Copilot: .github/copilot-instructions.md
+    /// GitHub Copilot, its CLI too: .github/copilot-instructions.md
     Copilot,
+    /// Gemini CLI: GEMINI.md
+    Gemini,
+    /// OpenCode: AGENTS.md
+    Opencode,
+    /// Windsurf: AGENTS.md
+    Windsurf,
+    /// Any other agent: prints the lines and changes nothing
+    Generic,
 }
 
 /// Answers a hook; what is left goes on as `ctl-more`.
@@ -82,12 +90,20 @@ pub fn agent(common: &Common, args: &AgentArgs) -> Result<(), Failure> {
 /// `POC_E_WORKSPACE_INVALID` outside of a repository, those of reading and writing.
 pub fn install(common: &Common, args: &AgentArgs) -> Result<(), Failure> {
     let AgentCommand::Install { client, write, remove } = args.command else { return agent(common, args) };
+    if client == AgentClient::Generic {
+        return super::put(None, &with_block("", true));
+    }
     let target = Target::of(common)?;
     let folder = PathBuf::from(target.repo.or(target.cwd).unwrap_or_default());
     let root = PathBuf::from(super::mcp::workspaces::Workspaces::of(&[folder])?.pick(None)?);
     let file = match client {
         AgentClient::Claude => "CLAUDE.md",
-        AgentClient::Codex | AgentClient::Cursor => "AGENTS.md",
+        AgentClient::Gemini => "GEMINI.md",
+        AgentClient::Codex
+        | AgentClient::Cursor
+        | AgentClient::Opencode
+        | AgentClient::Windsurf
+        | AgentClient::Generic => "AGENTS.md",
         AgentClient::Copilot => ".github/copilot-instructions.md",
     };
     let mut edits = vec![Edit::within(&root, file, |text| Ok(with_block(text, !remove)))?];

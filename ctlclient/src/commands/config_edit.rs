@@ -133,14 +133,14 @@ pub fn apply(common: &Common, edits: &[Edit], write: bool, done: &str) -> Result
     let mut out = Output::new();
     if common.json {
         let files = edits.iter().map(|e| {
-            let diff = diff(e, Style { color: false, width: 80 });
+            let diff = diff(e, Style::plain(80));
             let (path, changed) = (e.path.display().to_string(), e.is_change());
             FileChange { path, changed, written: write && changed, diff }
         });
         out.object("FileChanges", FileChanges { files: files.collect() })?;
         return out.finish();
     }
-    let style = Style::of_stdout(common.color);
+    let style = Style::of_stdout(common);
     for edit in edits {
         if edit.is_change() {
             out.styled(&diff(edit, style))?;
@@ -395,13 +395,10 @@ mod tests {
             before: Some("a\nb\nc\nd\ne\n".to_owned()),
             after: "a\nb\nc\nd\nx\ne\n".to_owned(),
         };
-        let shown = diff(&edit, Style { color: false, width: 80 });
+        let shown = diff(&edit, Style::plain(80));
         assert_eq!(shown, "--- /f\n+++ /f\n@@ -2,4 +2,5 @@\n b\n c\n d\n+x\n e\n");
         let new = Edit { path: PathBuf::from("/f"), before: None, after: "x\n".to_owned() };
-        assert_eq!(
-            diff(&new, Style { color: false, width: 80 }),
-            "--- /dev/null\n+++ /f\n@@ -0,0 +1,1 @@\n+x\n"
-        );
+        assert_eq!(diff(&new, Style::plain(80)), "--- /dev/null\n+++ /f\n@@ -0,0 +1,1 @@\n+x\n");
     }
 
     #[test]
@@ -418,7 +415,7 @@ mod tests {
             let edit = Edit { path: path.clone(), before: Some(before.to_owned()), after: after.to_owned() };
             edit.write().unwrap();
             assert_eq!(path.exists(), stays, "{before} {after}");
-            let shown = diff(&edit, Style { color: false, width: 80 });
+            let shown = diff(&edit, Style::plain(80));
             assert_eq!(shown.contains("+++ /dev/null\n@@ -1,1 +0,0 @@\n-"), !stays, "{shown}");
         }
     }

@@ -103,7 +103,6 @@ fn chunk_line(c: &ShownChunk, style: Style) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::ColorWhen;
     use indexd_proto::shown::ShownBudget;
 
     #[test]
@@ -147,6 +146,6 @@ Chunks:
 Settings:
   relevanceWeight = 0.5
 ";
-        assert_eq!(text(&summary, Style::of_stdout(ColorWhen::Never)), expected);
+        assert_eq!(text(&summary, Style::plain(80)), expected);
     }
 }

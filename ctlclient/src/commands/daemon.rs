@@ -46,9 +46,15 @@ enum DaemonCommand {
     Run,
 }
 
-/// Shows the daemon and its workspaces; exit status 69 when there is no daemon.
+/// Shows the daemon and its workspaces, or that there is none.
 pub fn status(common: &Common, _: &StatusArgs) -> Result<(), Failure> {
-    let mut session = Session::connect(common, Start::Never)?;
+    let mut session = match Session::connect(common, Start::Never) {
+        Ok(session) => session,
+        Err(Failure::Error(e)) if e.data.code == ErrorCode::DaemonUnavailable => {
+            return say(common, "no daemon is running; the next question starts one");
+        }
+        Err(failure) => return Err(failure),
+    };
     print_of(common, &mut session, Method::Status, &StatusParams {}, status_text)?;
     Ok(())
 }

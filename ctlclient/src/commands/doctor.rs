@@ -26,15 +26,15 @@ const FILES_WANTED: u64 = 1_024;
 /// Watched folders that a large repository needs.
 const WATCHES_WANTED: u64 = 65_536;
 
-fn ok(name: &'static str, reason: impl Into<String>) -> Check {
+pub(super) fn ok(name: &'static str, reason: impl Into<String>) -> Check {
     Check { name: name.to_owned(), verdict: Verdict::Ok, reason: reason.into(), fix: String::new() }
 }
 
-fn warn(name: &'static str, reason: impl Into<String>, fix: impl Into<String>) -> Check {
+pub(super) fn warn(name: &'static str, reason: impl Into<String>, fix: impl Into<String>) -> Check {
     Check { name: name.to_owned(), verdict: Verdict::Warn, reason: reason.into(), fix: fix.into() }
 }
 
-fn fail(name: &'static str, reason: impl Into<String>, fix: impl Into<String>) -> Check {
+pub(super) fn fail(name: &'static str, reason: impl Into<String>, fix: impl Into<String>) -> Check {
     Check { name: name.to_owned(), verdict: Verdict::Fail, reason: reason.into(), fix: fix.into() }
 }
 
@@ -55,13 +55,14 @@ pub fn doctor(common: &Common, _: &DoctorArgs) -> Result<(), Failure> {
         clock(&dirs),
     ];
     checks.extend([open_files(), watches(), watchers(), last_fault(&dirs)]);
+    checks.extend(super::doctor_clients::checks());
     checks.extend(daemon(common, &dirs));
     let failed = checks.iter().any(|c| c.verdict == Verdict::Fail);
     let mut out = Output::new();
     if common.json {
         out.object("Doctor", Doctor { ok: !failed, checks })?;
     } else {
-        let style = Style::of_stdout(common.color);
+        let style = Style::of_stdout(common);
         for c in &checks {
             let mark = match c.verdict {
                 Verdict::Ok => style.good("ok  "),
@@ -360,6 +361,9 @@ fn workspace(w: &WorkspaceStatus) -> Check {
         let (said, fix) = problems.split_once(": sudo ").unwrap_or((&problems, ""));
         let fix = if fix.is_empty() { "ctl status".to_owned() } else { format!("sudo {fix}") };
         fail(name, format!("{}: {said}", w.root), fix)
+    } else if let Some(rule) = w.problems.iter().find_map(|p| p.strip_prefix("no file is indexed: ")) {
+        let fix = "take the pattern out of that file, or bring files back with ! in .indexdignore";
+        fail(name, format!("{}: everything is ignored: {rule}", w.root), fix)
     } else if !w.problems.is_empty() {
         warn(name, format!("{}: {problems}", w.root), "ctl status")
     } else {
@@ -422,6 +426,9 @@ mod tests {
         check(Watch::Degraded, limit, Verdict::Fail, "sudo sysctl fs.inotify.max_user_watches=524288");
         let limit = "others have taken all: sudo sysctl fs.inotify.max_user_instances=512";
         check(Watch::Scan, limit, Verdict::Fail, "sudo sysctl fs.inotify.max_user_instances=512");
+        let empty = "no file is indexed: `*` in .gitignore:1 leaves out what is at the root";
+        let fix = "take the pattern out of that file, or bring files back with ! in .indexdignore";
+        check(Watch::Events, empty, Verdict::Fail, fix);
         check(Watch::Degraded, "some folders cannot be watched", Verdict::Fail, "ctl status");
     }
 }

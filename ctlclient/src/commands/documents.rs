@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 Examples:
   ctl map --out repo_map.md
-  ctl map --max-tokens 2000           # for a model
+  ctl map --budget 2000               # for a model
   ctl map --as html --out map.html    # to look at
   ctl map --json | jq '.map.entrypoints'")]
 pub struct MapArgs {
@@ -35,10 +35,10 @@ pub struct MapArgs {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Tokens of the document, exactly counted, 500 to 90000 [default: 500 lines]
-    #[arg(long, value_name = "TOKENS")]
-    max_tokens: Option<u32>,
+    #[arg(short, long, alias = "max-tokens", value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(500..=90_000))]
+    budget: Option<u32>,
     /// Everything, however long
-    #[arg(long, conflicts_with = "max_tokens")]
+    #[arg(long, conflicts_with = "budget")]
     all: bool,
     /// Make it afresh even when an equal one is at hand
     #[arg(long, hide_short_help = true)]
@@ -65,7 +65,7 @@ pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
         wait: Some(wait(&args.wait)),
         progress: progress.is_wanted(),
         no_cache: args.no_cache,
-        max_tokens: args.max_tokens,
+        max_tokens: args.budget,
         whole: args.all,
         page: args.form == MapForm::Html,
     };
@@ -116,15 +116,15 @@ fn warn(common: &Common, warnings: &[String]) {
 }
 
 fn by_index(common: &Common, args: &PackArgs, query: &str) -> Result<MarkdownResult, Failure> {
-    let target = Target::of(common)?;
     let mut progress = Progress::new(common.quiet);
+    let call = super::pack::params(common, args, query.to_owned())?.call;
     let params = MarkdownParams {
-        repo: target.repo,
-        cwd: target.cwd,
+        repo: call.repo,
+        cwd: call.cwd,
         query: query.to_owned(),
-        wait: Some(wait(&args.wait)),
-        progress: progress.is_wanted(),
-        no_cache: args.no_cache,
+        wait: call.wait,
+        progress: call.progress,
+        no_cache: call.no_cache,
     };
     Session::open(common)?.ask(Method::PackMarkdown, &params, &mut progress)
 }

@@ -1,7 +1,7 @@
 //! `ctl callers` and its kin: definitions along edges.
 
 use super::lookup::{name_of, place, title};
-use super::{asked, note, print, put};
+use super::{asked, note, print_view, put, seen};
 use crate::cli::{Common, WaitArgs, word};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -108,7 +108,8 @@ fn edges(common: &Common, args: &GraphArgs, method: Method) -> Result<(), Failur
         min_confidence: Some(args.min_confidence),
         ..GraphParams::default()
     });
-    let answer: GraphResult = print(common, method, &params, graph_text)?;
+    let answer: GraphResult =
+        print_view(common, method, &params, graph_text, (seen::edge_places, seen::edges))?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }
@@ -131,7 +132,7 @@ pub fn around(common: &Common, args: &AroundArgs) -> Result<(), Failure> {
             let mut out = Output::new();
             match common.json {
                 true => out.json_line(session::raw(&line)?)?,
-                false => out.styled(&around_text(&answer, Style::of_stdout(common.color)))?,
+                false => out.styled(&around_text(&answer, Style::of_stdout(common)))?,
             }
             out.finish()?;
         }
@@ -178,21 +179,29 @@ pub(super) fn graph_text(answer: &GraphResult, style: Style) -> String {
         out += &style.dim(&format!("and of {n_left} more definitions of the name, which --all names\n"));
     }
     for edge in &answer.edges {
-        // What is written lies ahead of who writes it, and so does a base; all else is asked for from its target.
-        let is_root = |s: &Symbol| answer.roots.iter().any(|r| is_same(r, s));
-        let is_ahead = match answer.relation.as_str() {
-            "callees" => true,
-            "implementations" => is_root(&edge.source),
-            _ => edge.kind == "dataflow",
-        };
-        let base = if is_ahead { &edge.source } else { &edge.target };
-        // Of a file or a class it is one of many.
-        let shows_base = answer.roots.len() > 1 || edge.depth > 1 || !is_root(base);
-        out += &edge_text(edge, (is_ahead, shows_base), &answer.relation, style);
+        out += &edge_text(answer, edge, style);
     }
     if answer.edges.is_empty() {
         out += &format!("  no {}\n", answer.relation);
     }
+    out += &limits_text(answer, style);
+    for u in &answer.coverage.unresolved_examples {
+        let within =
+            if u.within.is_empty() { String::new() } else { format!(" in {}", safe_line(&u.within)) };
+        let at = style.path(&format!("{}:{}:", safe_line(&u.file_rel_path), u.line));
+        out += &format!("{at} {}{}\n", safe_line(&u.text), style.dim(&format!("  [{}{within}]", u.reason)));
+    }
+    let named = answer.coverage.unresolved_examples.len() as u64;
+    if named < answer.coverage.unresolved_same_name {
+        let left = answer.coverage.unresolved_same_name - named;
+        out += &style.dim(&format!("and {left} more without an edge, which --all names\n"));
+    }
+    out
+}
+
+/// Through what else the roots may be called, what a limit cut, and what the graph rests on.
+pub(super) fn limits_text(answer: &GraphResult, style: Style) -> String {
+    let mut out = String::new();
     for through in &answer.through {
         let owner = &through.owner;
         out += &format!(
@@ -208,33 +217,61 @@ pub(super) fn graph_text(answer: &GraphResult, style: Style) -> String {
         let of = format!("{shown} of {} shown; raise it with --limit, or --all\n", answer.n_edges);
         out += &style.warn(&of);
     }
-    out += &format!("{}\n", style.dim(&safe_line(&answer.coverage.statement)));
-    for u in &answer.coverage.unresolved_examples {
-        let within =
-            if u.within.is_empty() { String::new() } else { format!(" in {}", safe_line(&u.within)) };
-        let at = style.path(&format!("{}:{}:", safe_line(&u.file_rel_path), u.line));
-        out += &format!("{at} {}{}\n", safe_line(&u.text), style.dim(&format!("  [{}{within}]", u.reason)));
-    }
-    let named = answer.coverage.unresolved_examples.len() as u64;
-    if named < answer.coverage.unresolved_same_name {
-        let left = answer.coverage.unresolved_same_name - named;
-        out += &style.dim(&format!("and {left} more without an edge, which --all names\n"));
-    }
-    out
+    out + &format!("{}\n", style.dim(&safe_line(&answer.coverage.statement)))
 }
 
-fn is_same(a: &Symbol, b: &Symbol) -> bool {
+pub(super) fn is_same(a: &Symbol, b: &Symbol) -> bool {
     a.lines == b.lines && a.name == b.name && a.file_rel_path == b.file_rel_path
 }
 
-/// A line for each place of an edge.
-fn edge_text(edge: &GraphEdge, (is_ahead, shows_base): (bool, bool), relation: &str, style: Style) -> String {
-    let (other, base) = if is_ahead { (&edge.target, &edge.source) } else { (&edge.source, &edge.target) };
-    let kind = match edge.kind.as_str() {
+/// The end of an edge that was asked for, and whether that is its target.
+pub(super) fn ends<'a>(answer: &GraphResult, edge: &'a GraphEdge) -> (&'a Symbol, bool) {
+    // What is written lies ahead of who writes it, and so does a base; all else is asked for from its target.
+    let is_ahead = match answer.relation.as_str() {
+        "callees" => true,
+        "implementations" => answer.roots.iter().any(|r| is_same(r, &edge.source)),
+        _ => edge.kind == "dataflow",
+    };
+    (if is_ahead { &edge.target } else { &edge.source }, is_ahead)
+}
+
+/// The end of an edge that was asked for, and the facts about the edge that are not plain: its kind unless it
+/// is a call among calls, its confidence, its distance, and its target.
+pub(super) fn facts<'a>(answer: &GraphResult, edge: &'a GraphEdge) -> (&'a Symbol, Vec<String>) {
+    let (other, is_ahead) = ends(answer, edge);
+    let base = if is_ahead { &edge.source } else { &edge.target };
+    let is_plain = edge.kind == "call" && matches!(answer.relation.as_str(), "callers" | "callees");
+    let mut facts = Vec::new();
+    if !is_plain {
+        facts.push(kind_of(edge, &answer.relation).to_owned());
+    }
+    facts.extend((edge.confidence < 1.0).then(|| format!("{:.0}% sure", edge.confidence * 100.0)));
+    facts.extend((edge.depth > 1).then(|| format!("step {}", edge.depth)));
+    if shows_base(answer, edge, base) {
+        facts.push(format!("{} {}", if is_ahead { "from" } else { "of" }, safe_line(name_of(base))));
+    }
+    (other, facts)
+}
+
+/// With one root and one step there is nothing else that an edge could belong to; of a file or a class it is one
+/// of many.
+fn shows_base(answer: &GraphResult, edge: &GraphEdge, base: &Symbol) -> bool {
+    answer.roots.len() > 1 || edge.depth > 1 || !answer.roots.iter().any(|r| is_same(r, base))
+}
+
+fn kind_of<'a>(edge: &'a GraphEdge, relation: &str) -> &'a str {
+    match edge.kind.as_str() {
         "usage" if relation == "callers" => "passed as a value",
         "dispatch" => "call through what it implements or overrides",
         kind => kind,
-    };
+    }
+}
+
+/// A line for each place of an edge.
+fn edge_text(answer: &GraphResult, edge: &GraphEdge, style: Style) -> String {
+    let (other, is_ahead) = ends(answer, edge);
+    let base = if is_ahead { &edge.source } else { &edge.target };
+    let kind = kind_of(edge, &answer.relation);
     let mut facts = vec![format!("{} {}", other.kind, safe_line(name_of(other))), kind.to_owned()];
     if edge.confidence < 1.0 {
         facts.push(format!("{:.0}%", edge.confidence * 100.0));
@@ -242,8 +279,7 @@ fn edge_text(edge: &GraphEdge, (is_ahead, shows_base): (bool, bool), relation: &
     if edge.depth > 1 {
         facts.push(format!("step {}", edge.depth));
     }
-    // With one root and one step there is nothing else that it could belong to.
-    if shows_base {
+    if shows_base(answer, edge, base) {
         facts.push(format!("{} {}", if is_ahead { "from" } else { "of" }, safe_line(name_of(base))));
     }
     if other.test {

@@ -1,6 +1,6 @@
 //! `ctl grep`: lines that match, for readers of tokens, for people and for programs.
 
-use super::{asked, note};
+use super::{asked, note, seen};
 use crate::cli::{Common, WaitArgs};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -11,6 +11,9 @@ use indexd_proto::Method;
 use indexd_proto::grep::{GrepLine, GrepParams, GrepResult, GrepRole};
 use indexd_proto::limits::GREP_LINES_MAX;
 use std::path::PathBuf;
+
+/// Lines that people get unless they ask for more.
+const LINES_SEEN: u32 = 1_000;
 
 const EXAMPLES: &str = "Examples:
   ctl grep 'retry_delay\\(' src
@@ -69,8 +72,8 @@ pub struct GrepArgs {
     /// Lines at most
     #[arg(long, value_name = "N")]
     pub head: Option<u32>,
-    /// Tokens of the text (o200k_base), 200 to 90000
-    #[arg(long, value_name = "N", default_value_t = 2000)]
+    /// Tokens of the text, 200 to 90000
+    #[arg(long, value_name = "TOKENS", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(200..=90_000))]
     pub budget: u32,
     /// One line for each: path:line:column:text
     #[arg(long)]
@@ -144,10 +147,13 @@ pub fn grep(common: &Common, args: &GrepArgs) -> Result<(), Failure> {
     let mut progress = Progress::new(common.quiet);
     let mut params = params(common, args)?;
     let mut session = Session::open(common)?;
+    let style = Style::of_code(common);
+    if style.is_view && params.max_tokens.is_some() {
+        return look(common, args, &mut session, style, params);
+    }
     let line = session.call(Method::Grep, &params, &mut progress)?;
     let mut answer: GrepResult = session::result(&line)?;
     let mut out = Output::new();
-    let style = Style::of_stdout(common.color);
     match &answer.text {
         _ if common.json => out.line(session::raw(&line)?)?,
         _ if params.count => out.text(&files_text(&answer, args.count, style))?,
@@ -169,6 +175,26 @@ pub fn grep(common: &Common, args: &GrepArgs) -> Result<(), Failure> {
     }
     note(common, &answer.envelope, &[]);
     if answer.n_lines == 0 { Err(Failure::NoResult) } else { Ok(()) }
+}
+
+/// Prints lines for people.
+fn look(
+    common: &Common,
+    args: &GrepArgs,
+    session: &mut Session,
+    style: Style,
+    params: GrepParams,
+) -> Result<(), Failure> {
+    let limit = params.limit.or(Some(LINES_SEEN));
+    let params = GrepParams { max_tokens: None, limit, ..params };
+    let answer: GrepResult = session.ask(Method::Grep, &params, &mut Progress::new(common.quiet))?;
+    let texts = seen::Texts::of(&params.patterns, args.fixed_strings, args.ignore_case);
+    let (lines, n) = (&answer.lines, answer.n_lines);
+    seen::print(common, session, style, seen::grep_places(lines), |code| {
+        seen::lines(lines, n, &texts, style, code)
+    })?;
+    note(common, &answer.envelope, &[]);
+    if n == 0 { Err(Failure::NoResult) } else { Ok(()) }
 }
 
 fn params(common: &Common, args: &GrepArgs) -> Result<GrepParams, Failure> {

@@ -1,6 +1,6 @@
 //! `ctl search`, `show`, `symbol`, `card` and `why`: what is found by words, names and paths.
 
-use super::{asked, note, print};
+use super::{asked, note, print, print_view, seen};
 use crate::cli::{Common, WaitArgs, tokens};
 use crate::failure::Failure;
 use crate::style::{Style, safe_line};
@@ -72,13 +72,13 @@ pub struct SymbolArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   ctl card Client.get
-  ctl card net/retry.go:42 --max-tokens 200 --json")]
+  ctl card net/retry.go:42 --budget 200 --json")]
 pub struct CardArgs {
     /// A name, Class.method, path:line, or a symbol id
     pub symbol: String,
-    /// Tokens of the card (o200k_base), 100 to 2000
-    #[arg(long, value_name = "N", default_value_t = 400)]
-    pub max_tokens: u32,
+    /// Tokens of the card, 100 to 2000
+    #[arg(short, long, alias = "max-tokens", value_name = "TOKENS", default_value_t = 400, value_parser = clap::value_parser!(u32).range(100..=2000))]
+    pub budget: u32,
     /// Requirements of the index.
     #[command(flatten)]
     pub wait: WaitArgs,
@@ -109,9 +109,16 @@ pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
         limit: args.limit,
         neighbors: args.neighbors,
     });
-    let answer: SearchResult = print(common, Method::Search, &params, hits_text)?;
+    let answer: SearchResult =
+        print_view(common, Method::Search, &params, hits_text, (seen::hit_places, seen::hits))?;
     note(common, &answer.envelope, &[]);
-    if answer.hits.is_empty() { Err(Failure::NoResult) } else { Ok(()) }
+    if !answer.hits.is_empty() {
+        return Ok(());
+    }
+    if !common.quiet && !common.json && !Style::of_stdout(common).is_view {
+        eprintln!("ctl: nothing found");
+    }
+    Err(Failure::NoResult)
 }
 
 /// Prints definitions whole.
@@ -121,14 +128,19 @@ pub fn show(common: &Common, args: &ShowArgs) -> Result<(), Failure> {
         max_tokens: Some(u32::try_from(args.budget).unwrap_or(u32::MAX)),
     });
     let text = |answer: &DefinitionsResult, _| shown_text(answer, "--budget");
-    let answer = print(common, Method::Show, &params, text)?;
+    let answer = print_view(common, Method::Show, &params, text, (seen::shown_places, seen::shown))?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }
 
 /// The text of shown definitions, and what had no room; `limit` names the option that makes more.
 pub(super) fn shown_text(answer: &DefinitionsResult, limit: &str) -> String {
-    let mut out = crate::style::safe(&answer.text);
+    crate::style::safe(&answer.text) + &not_shown(answer, limit)
+}
+
+/// Names the definitions without room, and the names without a definition.
+pub(super) fn not_shown(answer: &DefinitionsResult, limit: &str) -> String {
+    let mut out = String::new();
     if !answer.cut.is_empty() {
         out +=
             &format!("no room for {}; raise {limit}, or show them alone\n", safe_line(&answer.cut.join(" ")));
@@ -176,7 +188,7 @@ pub(super) fn hits_text(answer: &SearchResult, style: Style) -> String {
 }
 
 /// `calls a f.go:3, b g.go:4 (+2)`; none without any.
-fn links_text(label: &str, links: &CardLinks) -> Option<String> {
+pub(super) fn links_text(label: &str, links: &CardLinks) -> Option<String> {
     let named = links.first.iter().map(|l| format!("{} {}:{}", l.name, l.file_rel_path, l.line));
     let named: Vec<String> = named.map(|l| safe_line(&l)).collect();
     let left = links.n as usize - named.len().min(links.n as usize);
@@ -188,7 +200,7 @@ fn links_text(label: &str, links: &CardLinks) -> Option<String> {
 pub fn card(common: &Common, args: &CardArgs) -> Result<(), Failure> {
     let params = asked!(CardParams, common, &args.wait, {
         symbol: args.symbol.clone(),
-        max_tokens: Some(args.max_tokens),
+        max_tokens: Some(args.budget),
     });
     let text = |answer: &CardResult, _| crate::style::safe(&answer.text);
     let answer = print(common, Method::Card, &params, text)?;

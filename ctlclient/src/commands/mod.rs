@@ -10,6 +10,7 @@ mod context;
 pub mod ctl_more;
 mod daemon;
 mod doctor;
+mod doctor_clients;
 mod documents;
 mod export;
 mod graph;
@@ -25,11 +26,13 @@ mod pack;
 mod pack_sources;
 mod pack_text;
 mod pick;
+mod seen;
 mod service;
 mod text_search;
 pub mod workspace;
 
 use crate::cli::{Cli, Common, WaitArgs, with_common};
+use crate::code::Code;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -199,6 +202,27 @@ fn print<A: DeserializeOwned>(
     print_of(common, &mut Session::open(common)?, method, params, text)
 }
 
+/// The lines of code of an answer, and the answer for people.
+type View<A> = (fn(&A) -> seen::Places, fn(&A, Style, &Code) -> String);
+
+/// [`print()`], with another text for people: `view` makes it with the syntax of the lines of `places`.
+fn print_view<A: DeserializeOwned>(
+    common: &Common,
+    method: Method,
+    params: &impl Serialize,
+    text: impl FnOnce(&A, Style) -> String,
+    (places, view): View<A>,
+) -> Result<A, Failure> {
+    let mut session = Session::open(common)?;
+    let style = Style::of_code(common);
+    if common.json || !style.is_view {
+        return print_of(common, &mut session, method, params, text);
+    }
+    let answer: A = session.ask(method, params, &mut Progress::new(common.quiet))?;
+    seen::print(common, &mut session, style, places(&answer), |code| view(&answer, style, code))?;
+    Ok(answer)
+}
+
 /// [`print()`] over an open session.
 fn print_of<A: DeserializeOwned>(
     common: &Common,
@@ -213,7 +237,7 @@ fn print_of<A: DeserializeOwned>(
     if common.json {
         out.json_line(session::raw(&line)?)?;
     } else {
-        out.styled(&text(&answer, Style::of_stdout(common.color)))?;
+        out.styled(&text(&answer, Style::of_stdout(common)))?;
     }
     out.finish()?;
     Ok(answer)
@@ -260,13 +284,19 @@ fn own_command() -> String {
 }
 
 /// `--repo` and the current folder, absolute, as the wire has them.
-struct Target {
-    repo: Option<String>,
-    cwd: Option<String>,
+pub struct Target {
+    /// The root itself.
+    pub repo: Option<String>,
+    /// The folder that the user stands in.
+    pub cwd: Option<String>,
 }
 
 impl Target {
-    fn of(common: &Common) -> Result<Self, Failure> {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// `POC_E_WORKSPACE_INVALID` for a folder that cannot be named.
+    pub fn of(common: &Common) -> Result<Self, Failure> {
         match &common.repo {
             Some(dir) => {
                 // Paths are read from where the user stands, if that can be said.
@@ -355,7 +385,12 @@ fn note(common: &Common, envelope: &Envelope, warnings: &[String]) {
     for left_out in envelope.overlays.iter().flat_map(|o| &o.left_out) {
         eprintln!("ctl: warning: the overlay does not count: {}", safe_line(&left_out.reason));
     }
+    let is_seen = Style::of_stdout(common).is_view;
     for warning in envelope.warnings.iter().chain(warnings) {
+        // The text for people says so itself.
+        if is_seen && warning == ErrorCode::NoContent.name() {
+            continue;
+        }
         let plain = match warning.as_str() {
             code if code == ErrorCode::NoContent.name() => format!("the pack is empty [{code}]"),
             other => safe_line(other),

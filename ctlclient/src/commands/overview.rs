@@ -15,9 +15,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 const NEXT: [(&str, &str); 5] = [
-    ("ctl pack \"where is X decided\"", "the code that a task needs"),
-    ("ctl search \"words\"", "ranked places, with who calls them"),
-    ("ctl card NAME", "one definition at a glance"),
+    ("ctl pack where is X decided", "the code that answers a question"),
+    ("ctl pack --diff", "what your changes do, and what they reach"),
+    ("ctl show NAME", "a definition; also card, symbol, grep, search"),
     ("ctl callers NAME", "who calls it; also callees, refs, impact"),
     ("ctl --help", "everything else"),
 ];
@@ -46,7 +46,7 @@ pub fn overview(common: &Common) -> Result<(), Failure> {
         out.object("Here", Here { root, daemon: known.is_some(), workspace: indexed.cloned() })?;
         return out.finish();
     }
-    let style = Style::of_stdout(common.color);
+    let style = Style::of_stdout(common);
     out.styled_line(&format!(
         "{}  {}",
         style.bold(&safe_line(&root.display().to_string())),

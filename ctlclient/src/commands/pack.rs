@@ -1,7 +1,9 @@
 //! `ctl pack`: the code that a task needs.
 
-use super::{asked, check_page, note, pack_text, put, standard_input, write_file};
+use super::pack_text::Parts;
+use super::{asked, check_page, note, pack_text, put, seen, standard_input, write_file};
 use crate::cli::{Common, WaitArgs, tokens, word};
+use crate::code::Code;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -22,7 +24,7 @@ use indexd_proto::request::{
 };
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use std::io::{IsTerminal, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Options of `pack`.
@@ -98,9 +100,6 @@ pub struct PackArgs {
     /// Any member of the request: --param budgets.maxItems=10 --param strictness=strict
     #[arg(long, value_name = "NAME=VALUE")]
     pub param: Vec<String>,
-    /// Assemble afresh even when an equal pack is at hand
-    #[arg(long, hide_short_help = true)]
-    pub no_cache: bool,
     /// Keep a record of the pack and print its id; with =ID only if it has that id
     #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "", group = "record", conflicts_with = "shape", hide_short_help = true)]
     pub write: Option<String>,
@@ -177,6 +176,7 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         check_page(args.out.as_deref())?;
     }
     let mut session = Session::open(common)?;
+    let style = Style::of_code(common);
     let mut progress = Progress::new(common.quiet);
     let mut params = params(common, args, query)?;
     params.call.rendered = prints_text(common, args);
@@ -191,7 +191,7 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     params.call.write = args.write.is_some();
     let line = session.call(Method::Pack, &params, &mut progress)?;
     let answer: PackResult = session::result(&line)?;
-    print(common, args, &answer)?;
+    print(common, args, &mut session, style, &answer)?;
     note(common, &answer.envelope, &warnings(answer.pack)?);
     Ok(())
 }
@@ -199,7 +199,7 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
 /// True if the budgeted text is printed: into pipes, into files and on demand.
 fn prints_text(common: &Common, args: &PackArgs) -> bool {
     // Colours in a pipe were asked for: they go to a pager.
-    let is_seen = std::io::stdout().is_terminal() || Style::of_stdout(common.color).color;
+    let is_seen = Style::of_stdout(common).is_view;
     match args.shape {
         Some(Shape::Text(_) | Shape::Template(_)) => !common.json,
         Some(_) => false,
@@ -211,7 +211,13 @@ fn prints_text(common: &Common, args: &PackArgs) -> bool {
 }
 
 /// Prints a pack as JSON, by its id, as a page, as the budgeted text, or for people.
-fn print(common: &Common, args: &PackArgs, answer: &PackResult) -> Result<(), Failure> {
+fn print(
+    common: &Common,
+    args: &PackArgs,
+    session: &mut Session,
+    style: Style,
+    answer: &PackResult,
+) -> Result<(), Failure> {
     let mut out = Output::new();
     let to = args.out.as_deref();
     if args.write.is_some() {
@@ -228,19 +234,26 @@ fn print(common: &Common, args: &PackArgs, answer: &PackResult) -> Result<(), Fa
             false => put(to, text)?,
         }
     } else {
-        let text = text(common, args, &parse(answer.pack)?);
-        match to {
-            Some(path) => write_file(path, &text)?,
-            None => out.styled(&text)?,
-        }
+        return look(common, args, session, style, &parse(answer.pack)?);
     }
     out.finish()
 }
 
-/// A pack for people.
-fn text(common: &Common, args: &PackArgs, pack: &Pack) -> String {
-    let style = Style::of_stdout(common.color);
-    pack_text::render(pack, style, args.shape == Some(Shape::Places), args.explain)
+/// Prints a pack for people, or writes it to the file that was named.
+fn look(
+    common: &Common,
+    args: &PackArgs,
+    session: &mut Session,
+    style: Style,
+    pack: &Pack,
+) -> Result<(), Failure> {
+    let parts = Parts { brief: args.shape == Some(Shape::Places), signals: args.explain };
+    if let Some(path) = args.out.as_deref() {
+        return write_file(path, &pack_text::render(pack, Style::plain(100), &Code::default(), parts));
+    }
+    seen::print(common, session, style, pack_text::places(pack), |code| {
+        pack_text::render(pack, style, code, parts)
+    })
 }
 
 /// Refuses a pack with another id than the one that was named.
@@ -262,12 +275,11 @@ fn read(common: &Common, args: &PackArgs, pack_id: &str) -> Result<(), Failure> 
     let mut session = Session::open(common)?;
     let line = session.call(Method::PackGet, &params, &mut Progress::new(true))?;
     let got: PackGetResult = session::result(&line)?;
-    let mut out = Output::new();
-    if common.json {
-        out.json_line(got.pack.get())?;
-    } else {
-        out.styled(&text(common, args, &parse(got.pack)?))?;
+    if !common.json {
+        return look(common, args, &mut session, Style::of_code(common), &parse(got.pack)?);
     }
+    let mut out = Output::new();
+    out.json_line(got.pack.get())?;
     out.finish()
 }
 
@@ -319,11 +331,10 @@ pub(super) fn params(common: &Common, args: &PackArgs, query: String) -> Result<
         ));
     }
     let call = asked!(CallOptions, common, &args.wait, {
-        no_cache: args.no_cache,
         default_budgets: Some(default_budgets()),
         ..CallOptions::default()
     });
-    Ok(PackParams { call, request })
+    with_params(PackParams { call, request }, &args.param)
 }
 
 /// The limits of packs that people and their agents ask for.
@@ -344,7 +355,7 @@ fn request(args: &PackArgs, query: String) -> Result<Request, Failure> {
         Some(Shape::Template(file)) => (Some(Renderer::Template), Some(template(file)?)),
         _ => (None, None),
     };
-    let request = Request {
+    Ok(Request {
         query,
         expect: args.expect.clone(),
         intent: args.intent,
@@ -362,16 +373,15 @@ fn request(args: &PackArgs, query: String) -> Result<Request, Failure> {
         template,
         seen: args.seen.clone(),
         ..Request::default()
-    };
-    with_params(request, &args.param)
+    })
 }
 
-/// The request with members that `--param` names; a value that is not JSON is a text.
-fn with_params(request: Request, params: &[String]) -> Result<Request, Failure> {
+/// The parameters with members that `--param` names; a value that is not JSON is a text.
+fn with_params(asked: PackParams, params: &[String]) -> Result<PackParams, Failure> {
     if params.is_empty() {
-        return Ok(request);
+        return Ok(asked);
     }
-    let mut root = serde_json::to_value(request).map_err(shape)?;
+    let mut root = serde_json::to_value(asked).map_err(shape)?;
     for param in params {
         let bad = || {
             let message = format!("--param {} does not name a member", style::safe_line(param));
@@ -387,7 +397,7 @@ fn with_params(request: Request, params: &[String]) -> Result<Request, Failure> 
         }
         *at = serde_json::from_str(value).unwrap_or_else(|_| value.into());
     }
-    Request::from_json(root).map_err(|e| Failure::new(e.code(), e.to_string()))
+    PackParams::from_json(root).map_err(|e| Failure::new(e.code(), e.to_string()))
 }
 
 /// The change that the pack is about.
@@ -435,10 +445,14 @@ mod tests {
         PackArgs::from_arg_matches(matches.subcommand().unwrap().1).unwrap()
     }
 
-    fn check(line: &[&str], expect: Value) {
+    fn asked(line: &[&str]) -> Result<PackParams, Failure> {
         let args = args(line);
-        let request = request(&args, query(&args).unwrap()).unwrap();
-        assert_eq!(serde_json::to_value(request).unwrap(), expect, "{line:?}");
+        let request = request(&args, query(&args)?)?;
+        with_params(PackParams { request, ..PackParams::default() }, &args.param)
+    }
+
+    fn check(line: &[&str], expect: Value) {
+        assert_eq!(serde_json::to_value(asked(line).unwrap()).unwrap(), expect, "{line:?}");
     }
 
     #[test]
@@ -473,6 +487,10 @@ mod tests {
         );
         check(&["--focus-file", "a.go"], json!({"includeExplain": false, "focus": {"fileRelPath": "a.go"}}));
         check(&["--diff", "--as", "html"], json!({"includeExplain": true, "change": {"diff": ""}}));
+        check(
+            &["x", "--param", "noCache=true"],
+            json!({"query": "x", "includeExplain": false, "noCache": true}),
+        );
         check(&["--staged"], json!({"includeExplain": false, "change": {"staged": true}}));
         check(
             &["who", "asks", "--fill", "-e", "a b", "--expect", "c", "--seen", "pack:sha256:1,b3:2@head"],
@@ -492,8 +510,7 @@ mod tests {
             ("layout=round", ErrorCode::NotSupported),
             ("budgets.maxItems=many", ErrorCode::InvalidRequest),
         ] {
-            let args = args(&["x", "--param", param]);
-            let Err(Failure::Error(e)) = request(&args, "x".to_owned()) else { panic!("{param}") };
+            let Err(Failure::Error(e)) = asked(&["x", "--param", param]) else { panic!("{param}") };
             assert_eq!(e.data.code, code, "{param}");
         }
     }

@@ -1,40 +1,69 @@
-//! A pack for people: what was found, where, why, and the code itself.
+//! A pack for people: the best places first, then each with its name, why it is here, and its code.
 
+use crate::code::{Code, columns_of, cut, words};
 use crate::style::{Style, count, number, safe, safe_line};
-use indexd_proto::pack::{ChangeReport, Form, Item, Pack, Part, Status};
+use indexd_proto::pack::{Basis, ChangeReport, Form, Item, Pack, Part, Status};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Columns of the budget bar.
-const BAR: usize = 24;
+/// Places in the list at the top.
+const LISTED: usize = 10;
+/// Columns in front of code: the number of the line and a rule.
+const GUTTER: usize = 8;
+/// Commands that are offered at the end.
+const NEXT_SHOWN: usize = 2;
 
-/// The whole text. `brief` leaves the code out; `signals` adds scores and what was left out.
-pub fn render(pack: &Pack, style: Style, brief: bool, signals: bool) -> String {
+/// The parts of a pack that are written.
+#[derive(Clone, Copy, Default)]
+pub struct Parts {
+    /// Places and reasons without code.
+    pub brief: bool,
+    /// Scores, tokens, and the places that were left out.
+    pub signals: bool,
+}
+
+/// The lines of code that the text shows, as path, first and last line.
+pub fn places(pack: &Pack) -> Vec<(String, u32, u32)> {
+    let items = pack.sections.iter().flat_map(|s| &s.items).filter(|i| i.form != Form::Diff);
+    let of = |i: &Item| {
+        let path = i.file_rel_path.clone();
+        i.excerpt.parts.iter().map(move |p| (path.clone(), p.lines.start, p.lines.end)).collect::<Vec<_>>()
+    };
+    items.flat_map(of).collect()
+}
+
+/// The whole text.
+pub fn render(pack: &Pack, style: Style, code: &Code, parts: Parts) -> String {
     let mut out = String::new();
     head(&mut out, pack, style);
-    let mut n = 0;
     if let Some(change) = &pack.change {
-        changes(&mut out, change, style, brief);
+        changes(&mut out, change, style, parts.brief);
     }
+    let items: Vec<&Item> = pack.sections.iter().flat_map(|s| &s.items).collect();
+    if parts.brief || items.len() > 1 {
+        let shown = if parts.brief { items.len() } else { LISTED };
+        list(&mut out, &items, shown, style);
+    }
+    let asked = asked_words(pack);
+    let mut n = 0;
     for section in &pack.sections {
-        if section.items.is_empty() {
-            continue;
-        }
-        let left =
-            if section.dropped > 0 { format!(", {} left out", section.dropped) } else { String::new() };
-        let title = format!("{} ({}{left})", safe_line(&section.name), section.items.len());
-        let _ = writeln!(out, "\n{}", style.heading(&title));
-        for item in &section.items {
+        for (i, item) in section.items.iter().enumerate() {
             n += 1;
-            self::item(&mut out, n, item, style, signals);
-            if !brief && item.form != Form::Diff {
-                excerpt(&mut out, item, style);
+            if parts.brief && !parts.signals {
+                continue;
+            }
+            // Those of the first section need no name.
+            let of = (i == 0 && n > 1).then(|| safe_line(&section.name));
+            self::item(&mut out, n, item, style, (of, &asked), parts.signals);
+            if !parts.brief && item.form != Form::Diff {
+                excerpt(&mut out, item, style, code);
             }
         }
     }
     if n == 0 && pack.change.as_ref().is_none_or(|c| c.shown == 0) {
         let _ = writeln!(out, "\n{}", nothing(pack));
     }
-    tail(&mut out, pack, style, signals);
+    tail(&mut out, pack, style, parts.signals);
     out
 }
 
@@ -51,29 +80,111 @@ pub(super) fn nothing(pack: &Pack) -> String {
     )
 }
 
+fn text<'p>(pack: &'p Pack, name: &str) -> &'p str {
+    pack.request.get(name).and_then(|v| v.as_str()).unwrap_or("")
+}
+
 fn head(out: &mut String, pack: &Pack, style: Style) {
-    let text = |name: &str| pack.request.get(name).and_then(|v| v.as_str()).unwrap_or("");
     // A text of several lines goes by its first.
-    let all = text("query").trim();
+    let all = text(pack, "query").trim();
     let query = safe_line(all.lines().next().unwrap_or(""));
-    let short: String = query.chars().take(style.width.saturating_sub(4)).collect();
+    let short = cut(&query, style.width.saturating_sub(2));
     if !short.is_empty() {
         let dots = if short.len() < query.len() || all.contains('\n') { "…" } else { "" };
         let _ = writeln!(out, "{}{dots}", style.bold(&short));
     }
     let s = &pack.stats;
-    let _ = writeln!(
-        out,
-        "{} · {} · {} of {} found · {} {} / {} tokens ({}%)",
-        safe_line(text("repoId")),
-        safe_line(text("layout")),
-        count(s.included, "item", "items"),
-        number(s.found),
-        style.bar(s.budget_used_percent, BAR),
-        number(s.token_count),
-        number(s.token_budget),
-        s.budget_used_percent,
-    );
+    let mut facts = vec![
+        safe_line(text(pack, "repoId")),
+        format!("{} of {} found", count(s.included, "place", "places"), number(s.found)),
+        format!("{} of {} tokens", number(s.token_count), number(s.token_budget)),
+    ];
+    if s.included > 0 && pack.change.is_none() && pack.confidence.basis != Basis::Nothing {
+        facts.push(format!("first right in {:.0} of 10 like this", 10.0 * pack.confidence.score));
+    }
+    let _ = writeln!(out, "{}", style.dim(&words(&facts.join(" · "), style.width, 0)));
+}
+
+/// The best places by name, a line each.
+fn list(out: &mut String, items: &[&Item], shown: usize, style: Style) {
+    let rows: Vec<(String, String)> = items
+        .iter()
+        .take(shown)
+        .map(|i| (name(i), format!("{}:{}", safe_line(&i.file_rel_path), i.lines.start)))
+        .collect();
+    let most = (style.width * 45 / 100).max(16);
+    let width = rows.iter().map(|(name, _)| columns_of(name)).max().unwrap_or(0).min(most);
+    out.push('\n');
+    for (n, (name, place)) in rows.iter().enumerate() {
+        let short = cut(name, width);
+        let dots = if short.len() < name.len() { "…" } else { "" };
+        let blank = " ".repeat(width.saturating_sub(columns_of(&short) + dots.chars().count()));
+        let room = style.width.saturating_sub(width + 6);
+        let _ = writeln!(
+            out,
+            "{} {}{dots}{blank}  {}",
+            style.dim(&format!("{:>3}", n + 1)),
+            style.bold(&short),
+            style.place(place, room),
+        );
+    }
+    if items.len() > shown {
+        let _ = writeln!(out, "    {}", style.dim(&format!("and {} more below", items.len() - shown)));
+    }
+}
+
+/// The name of an item: that of its symbol, else its title.
+fn name(item: &Item) -> String {
+    let of_symbol = item.symbol_id.as_deref().and_then(name_of_symbol);
+    safe_line(&of_symbol.unwrap_or_else(|| item.title.clone()))
+}
+
+/// The names of a SCIP symbol from file level down, `Session.delay`; the heading of a document. None for what
+/// does not have the shape of a symbol.
+fn name_of_symbol(symbol: &str) -> Option<String> {
+    // Scheme, manager, package and version come first.
+    let mut rest = symbol.splitn(5, ' ').nth(4)?;
+    let (mut names, mut last) = (Vec::new(), None);
+    while !rest.is_empty() {
+        let (name, behind) = descriptor(rest)?;
+        let mut chars = behind.chars();
+        match chars.next()? {
+            '/' => {
+                names.clear();
+                last = Some(name);
+            }
+            '(' => {
+                let end = behind.find(").").map(|at| at + 2).or(behind.find(')').map(|at| at + 1))?;
+                names.push(name);
+                rest = &behind[end..];
+                continue;
+            }
+            _ => names.push(name),
+        }
+        rest = chars.as_str();
+    }
+    if names.is_empty() { last } else { Some(names.join(".")) }
+}
+
+/// The first name of descriptors, and the text behind it.
+fn descriptor(text: &str) -> Option<(String, &str)> {
+    let Some(mut quoted) = text.strip_prefix('`') else {
+        let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "_+-$".contains(c)))?;
+        return Some((text[..end].to_owned(), &text[end..]));
+    };
+    let mut name = String::new();
+    loop {
+        let end = quoted.find('`')?;
+        name += &quoted[..end];
+        quoted = &quoted[end + 1..];
+        match quoted.strip_prefix('`') {
+            Some(more) => {
+                name.push('`');
+                quoted = more;
+            }
+            None => return Some((name, quoted)),
+        }
+    }
 }
 
 /// A state of a change; the start of its id for a commit.
@@ -115,71 +226,153 @@ fn changes(out: &mut String, change: &ChangeReport, style: Style, brief: bool) {
     }
 }
 
-fn item(out: &mut String, n: usize, item: &Item, style: Style, signals: bool) {
+fn item(
+    out: &mut String,
+    n: usize,
+    item: &Item,
+    style: Style,
+    (section, asked): (Option<String>, &[String]),
+    signals: bool,
+) {
+    let name = name(item);
     let place = format!("{}:{}-{}", safe_line(&item.file_rel_path), item.lines.start, item.lines.end);
-    let _ = writeln!(
-        out,
-        "{} {}  {}",
-        style.dim(&format!("{n:>3}")),
-        style.path(&place),
-        style.bold(&safe_line(&item.title))
-    );
-    // The path stands above.
-    let here = format!(" {}:", item.file_rel_path);
-    let mut facts = vec![safe_line(&why(item).replace(&here, " line "))];
-    if let Some(owner) =
-        item.symbol_id.as_deref().and_then(owner).filter(|o| !item.title.contains(o.as_str()))
-    {
-        facts.insert(0, format!("in {}", safe_line(&owner)));
+    let left = columns_of(&name) + 5;
+    out.push('\n');
+    if let Some(section) = section {
+        let _ = writeln!(out, "{}\n", style.bold(&section.replace('_', " ")));
     }
+    let n = style.dim(&format!("{n:>3}"));
+    match style.width.checked_sub(left + columns_of(&place) + 2) {
+        Some(room) => {
+            let rule = style.dim(&"─".repeat(room));
+            let _ = writeln!(out, "{n} {} {rule} {}", style.bold(&name), style.path(&place));
+        }
+        None => {
+            let room = style.width - 4;
+            let _ = writeln!(out, "{n} {}", style.bold(&cut(&name, room)));
+            let _ = writeln!(out, "    {}", style.place(&place, room));
+        }
+    }
+    let mut facts = reasons(item, asked);
     if signals {
         let s = &item.scores;
         facts.push(format!(
             "score {:.3} (seed {:.3}, {} hops, evidence {:.2})",
             s.hybrid_score, s.seed_score, s.graph_distance, s.evidence_score
         ));
+        facts.push(count(item.tokens, "token", "tokens"));
     }
-    facts.push(format!("{} tokens", number(item.tokens)));
     if !item.redactions.is_empty() {
         facts.push(format!("redacted: {}", safe_line(&item.redactions.join(", "))));
     }
     for place in &item.also_at {
         facts.push(format!("also at {}:{}", safe_line(&place.file_rel_path), place.lines.start));
     }
-    let _ = writeln!(out, "    {}", style.dim(&facts.join(" · ")));
-}
-
-/// What a definition is a member of, `Session` or `Outer.Inner`, from its SCIP symbol: the types
-/// before its last descriptor. None for what stands alone.
-fn owner(symbol: &str) -> Option<String> {
-    let tail = symbol.rsplit(['/', ' ']).next()?;
-    let (types, _) = tail.strip_suffix('#').unwrap_or(tail).rsplit_once('#')?;
-    Some(types.replace('#', "."))
-}
-
-/// One sentence: the rule with its best evidence, and what else connects the item with others.
-pub(super) fn why(item: &Item) -> String {
-    let mut sentence = match item.why.evidence.first() {
-        Some(e) if e.line > 0 => {
-            let what = if e.via.is_empty() { e.kind.as_ref() } else { e.via.as_str() };
-            let outside = if e.outside_excerpt { ", not shown" } else { "" };
-            format!("{}: {what} at {}:{}{outside}", item.why.rule, e.file_rel_path, e.line)
-        }
-        _ => item.why.rule.clone(),
-    };
-    for relation in item.why.also.iter().filter(|a| a.contains(" item ")) {
-        sentence.push_str("; ");
-        sentence.push_str(relation);
+    let facts = words(&facts.join(" · "), style.width - 4, 0);
+    for line in facts.lines() {
+        let _ = writeln!(out, "    {}", style.dim(line));
     }
-    sentence
 }
 
-fn excerpt(out: &mut String, item: &Item, style: Style) {
+/// Words of the question and of the expectations that are worth naming as found.
+fn asked_words(pack: &Pack) -> Vec<String> {
+    const COMMON: [&str; 14] = [
+        "where", "what", "which", "when", "does", "that", "this", "with", "from", "into", "have", "them",
+        "they", "there",
+    ];
+    let expected = pack.request.get("expect").and_then(|v| v.as_array());
+    let expected = expected.into_iter().flatten().filter_map(|v| v.as_str());
+    let is_part = |c: char| !(c.is_alphanumeric() || c == '_');
+    let mut out: Vec<String> = Vec::new();
+    for word in expected.chain([text(pack, "query")]).flat_map(|t| t.split(is_part)) {
+        let is_known = out.iter().any(|o| o.eq_ignore_ascii_case(word));
+        if word.len() > 3 && !is_known && !COMMON.contains(&word.to_lowercase().as_str()) {
+            out.push(word.to_owned());
+        }
+    }
+    out
+}
+
+/// Why an item is here, in words: how it was found, and what connects it with other items by their numbers.
+pub(super) fn why(item: &Item) -> String {
+    reasons(item, &[]).join(" · ")
+}
+
+fn reasons(item: &Item, asked: &[String]) -> Vec<String> {
+    let related = relations(item);
+    let found = |what: &str| {
+        let words = matched(item, asked);
+        if words.is_empty() { what.to_owned() } else { format!("{what}: {}", words.join(", ")) }
+    };
+    let alone = |what: &str| related.is_empty().then(|| what.to_owned());
+    let first = match item.why.rule.as_str() {
+        "seed-terms" | "seed-path" => Some(found("best match")),
+        "seed-symbol" => Some("named in the question".to_owned()),
+        "seed-frame" => Some("in the stack trace".to_owned()),
+        "seed-literal" => Some(found("holds the text")),
+        "test-match" => Some(found("test")),
+        "doc-match" => Some(found("document")),
+        "config-match" => Some(found("setting")),
+        "changed" => Some("changed".to_owned()),
+        "focus" => Some("where you are".to_owned()),
+        "enclosing-type" => Some("the type around a match".to_owned()),
+        "same-file-neighbor" => Some("beside a match".to_owned()),
+        "module-export" => Some("exported with a match".to_owned()),
+        "call-neighbor" => alone("a call away from a match"),
+        "usage-neighbor" => alone("uses a match, or is used by one"),
+        "import-neighbor" => alone("imports a match, or is imported by one"),
+        "export-neighbor" => alone("exported with a match"),
+        "dataflow-neighbor" => alone("a value flows between it and a match"),
+        other => Some(safe_line(other)),
+    };
+    first.into_iter().chain(related).collect()
+}
+
+/// `calls 3, 8` for `calls item 3` and `calls item 8`, in the order of the items of a kind.
+fn relations(item: &Item) -> Vec<String> {
+    let mut order: Vec<&str> = Vec::new();
+    let mut by: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+    for (verb, n) in item.why.also.iter().filter_map(|a| a.split_once(" item ")) {
+        let Ok(n) = n.parse() else { continue };
+        if !order.contains(&verb) {
+            order.push(verb);
+        }
+        by.entry(verb).or_default().push(n);
+    }
+    let of = |verb: &str| {
+        let mut numbers = by.remove(verb).unwrap_or_default();
+        numbers.sort_unstable();
+        let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+        format!("{verb} {}", numbers.join(", "))
+    };
+    order.into_iter().map(of).collect()
+}
+
+/// The words that it was found by, at most three: that of the evidence, then others that it shows.
+fn matched(item: &Item, asked: &[String]) -> Vec<String> {
+    let shown = item.excerpt.text.to_lowercase();
+    let terms = item.why.evidence.iter().filter_map(|e| e.via.strip_prefix("term "));
+    // In `retried as Retry` the second word is that of the code.
+    let terms = terms.map(|t| t.split_once(" as ").map_or(t, |(_, there)| there).to_owned());
+    let others = asked.iter().filter(|w| shown.contains(&w.to_lowercase())).cloned();
+    let mut out: Vec<String> = Vec::new();
+    for word in terms.chain(others) {
+        let lower = word.to_lowercase();
+        let is_known = out.iter().any(|o| o.to_lowercase().contains(&lower));
+        if !is_known && out.len() < 3 {
+            out.push(safe_line(&word));
+        }
+    }
+    out
+}
+
+fn excerpt(out: &mut String, item: &Item, style: Style, code: &Code) {
     let parts = &item.excerpt.parts;
     let Some(first) = parts.first() else { return };
     let gap = |out: &mut String, from: u32, to: u32| {
         if from <= to {
-            let _ = writeln!(out, "{}", style.dim(&format!("      ⋮ lines {from}-{to}")));
+            let lines = if from == to { format!("line {from}") } else { format!("lines {from}-{to}") };
+            let _ = writeln!(out, "{}", style.dim(&format!("      ⋮ {lines}")));
         }
     };
     // What a whole item leaves out at its ends is not part of it.
@@ -188,7 +381,7 @@ fn excerpt(out: &mut String, item: &Item, style: Style) {
     let mut texts = item.excerpt.text.lines();
     for part in parts {
         gap(out, next, part.lines.start.saturating_sub(1));
-        lines(out, part, &mut texts, style);
+        lines(out, (&item.file_rel_path, part), &mut texts, style, code);
         next = part.lines.end + 1;
     }
     if is_cut {
@@ -196,38 +389,69 @@ fn excerpt(out: &mut String, item: &Item, style: Style) {
     }
 }
 
-fn lines<'t>(out: &mut String, part: &Part, texts: &mut impl Iterator<Item = &'t str>, style: Style) {
+fn lines<'t>(
+    out: &mut String,
+    (path, part): (&str, &Part),
+    texts: &mut impl Iterator<Item = &'t str>,
+    style: Style,
+    code: &Code,
+) {
     for number in part.lines.start..=part.lines.end {
         let Some(line) = texts.next() else { return };
-        let _ = writeln!(out, "{} {}", style.dim(&format!("{number:>6} │")), safe(line));
+        *out += &numbered(path, number, line, style, code);
     }
+}
+
+/// A line of code behind its number, on as many lines as it takes.
+pub(super) fn numbered(path: &str, number: u32, line: &str, style: Style, code: &Code) -> String {
+    let mut out = String::new();
+    let width = style.width.saturating_sub(GUTTER);
+    for (i, text) in code.lines(path, number, line, width, style).into_iter().enumerate() {
+        let gutter = if i == 0 { format!("{number:>5} │") } else { "      ┊".to_owned() };
+        let _ = writeln!(out, "{}", format!("{} {text}", style.dim(&gutter)).trim_end());
+    }
+    out
 }
 
 fn tail(out: &mut String, pack: &Pack, style: Style, signals: bool) {
     let s = &pack.stats;
-    let dropped: Vec<String> = s
-        .dropped_by_reason
-        .iter()
-        .filter(|(_, n)| **n > 0)
-        .map(|(reason, n)| format!("{n} {reason}"))
-        .collect();
-    if !dropped.is_empty() {
-        let _ = writeln!(out, "\n{}", style.dim(&format!("left out: {}", dropped.join(", "))));
+    out.push('\n');
+    let mut say = |label: &str, text: &str| {
+        let label_width = columns_of(label) + 1;
+        let lines = words(text, style.width.saturating_sub(label_width), 0);
+        for (i, line) in lines.lines().enumerate() {
+            let label = if i == 0 { style.warn(label) } else { " ".repeat(label_width - 1) };
+            let _ = writeln!(out, "{label} {line}");
+        }
+    };
+    for hint in pack.missing_context_hints.iter().filter(|h| signals || !h.contains("had no room")) {
+        say("missing:", &safe_line(&as_options(hint)));
     }
-    if signals && let Some(explain) = &pack.explain {
-        for e in explain.excluded.iter().take(20) {
+    let no_room = s.dropped_by_reason.get("budget").copied().unwrap_or(0);
+    if no_room > 0 && s.included > 0 {
+        let budget = (s.token_budget * 2).to_string();
+        let more = format!("{} more found; --fill --budget {budget} shows more", number(no_room));
+        say("more:", &more);
+    }
+    if pack.confidence.basis == Basis::Question && s.included > 0 {
+        say("surer:", "name what the code may say, as in  -e 'retryDelay backoff'");
+    }
+    for command in next(pack).into_iter().take(if signals { usize::MAX } else { NEXT_SHOWN }) {
+        say("next:", &safe_line(&command));
+    }
+    if signals {
+        let dropped = s.dropped_by_reason.iter().filter(|(_, n)| **n > 0);
+        let dropped: Vec<String> = dropped.map(|(reason, n)| format!("{n} {reason}")).collect();
+        if !dropped.is_empty() {
+            say("left out:", &dropped.join(", "));
+        }
+        for e in pack.explain.iter().flat_map(|e| e.excluded.iter().take(20)) {
             let (path, title) = (safe_line(&e.file_rel_path), safe_line(&e.title));
             let line = format!("{path}:{}  {title}  ({})", e.lines.start, safe_line(&e.reason));
             let _ = writeln!(out, "    {}", style.dim(&line));
         }
+        let _ = writeln!(out, "{}", style.dim(&format!("pack {}", safe_line(&pack.pack_id))));
     }
-    for hint in &pack.missing_context_hints {
-        let _ = writeln!(out, "{} {}", style.warn("missing:"), safe_line(&as_options(hint)));
-    }
-    for command in next(pack) {
-        let _ = writeln!(out, "{} {}", style.warn("try next:"), safe_line(&command));
-    }
-    let _ = writeln!(out, "{}", style.dim(&format!("pack {}", safe_line(&pack.pack_id))));
 }
 
 /// A hint with the options of `ctl pack` in place of the members of a request.
@@ -281,6 +505,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    const EXPLAINED: Parts = Parts { brief: false, signals: true };
+
     fn pack() -> Pack {
         serde_json::from_value(json!({
             "request": {"query": "where is the retry delay decided\n\nSince 1.2.", "repoId": "demo", "layout": "graph"},
@@ -305,9 +531,12 @@ mod tests {
 
     #[test]
     fn reads_like_a_report() {
-        let style = Style { color: false, width: 80 };
-        insta::assert_snapshot!("pack", render(&pack(), style, false, true));
-        insta::assert_snapshot!("pack_brief", render(&pack(), style, true, false));
+        let style = Style::plain(80);
+        insta::assert_snapshot!("pack", render(&pack(), style, &Code::default(), EXPLAINED));
+        insta::assert_snapshot!(
+            "pack_brief",
+            render(&pack(), style, &Code::default(), Parts { brief: true, signals: false })
+        );
     }
 
     #[test]
@@ -329,35 +558,54 @@ mod tests {
     }
 
     #[test]
-    fn members_name_their_type() {
+    fn symbols_have_short_names() {
         for (symbol, expect) in [
-            ("scip:indexd pip demo . `net.retry`/Session#delay().", Some("Session")),
-            ("scip:indexd pip demo . `net.retry`/Outer#Inner#delay().", Some("Outer.Inner")),
-            ("scip:indexd pip demo . `net.retry`/Outer#Inner#", Some("Outer")),
-            ("scip:indexd gomod demo . Retry#Delay().", Some("Retry")),
-            ("scip:indexd gomod demo . net/Retry#", None),
-            ("scip:indexd gomod demo . net/Delay().", None),
-            ("scip:indexd . . . docs/`a.md`/`C# and others`/", None),
+            ("scip:indexd pip demo . `net.retry`/Session#delay().", Some("Session.delay")),
+            ("scip:indexd pip demo . `net.retry`/Outer#Inner#delay(+1).", Some("Outer.Inner.delay")),
+            ("scip:indexd pip demo . `net.retry`/Outer#Inner#", Some("Outer.Inner")),
+            ("scip:indexd gomod demo . Retry#Delay().", Some("Retry.Delay")),
+            ("scip:indexd gomod demo . net/Retry#", Some("Retry")),
+            ("scip:indexd gomod demo . net/limit.", Some("limit")),
+            ("scip:indexd . . . src/`a.rs`/Reader#`r#async`().", Some("Reader.r#async")),
+            ("scip:indexd . . . docs/`a.md`/`C# and ``others```/", Some("C# and `others`")),
+            ("local 3", None),
+            ("scip:indexd pip demo . net/Session", None),
         ] {
-            assert_eq!(owner(symbol).as_deref(), expect, "{symbol}");
+            assert_eq!(name_of_symbol(symbol).as_deref(), expect, "{symbol}");
         }
     }
 
     #[test]
+    fn reasons_are_said_in_words() {
+        let mut item = pack().sections.swap_remove(0).items.swap_remove(0);
+        item.why.rule = "seed-terms".to_owned();
+        item.why.evidence[0].via = "term retried as Retry".to_owned();
+        item.why.also =
+            ["callers", "calls item 8", "called by item 3", "calls item 2"].map(str::to_owned).to_vec();
+        let asked = ["retry", "delay", "base"].map(str::to_owned);
+        assert_eq!(reasons(&item, &asked), ["best match: Retry, delay, base", "calls 2, 8", "called by 3"]);
+        item.why.rule = "call-neighbor".to_owned();
+        assert_eq!(reasons(&item, &asked), ["calls 2, 8", "called by 3"]);
+        item.why.also.clear();
+        assert_eq!(reasons(&item, &asked), ["a call away from a match"]);
+    }
+
+    #[test]
     fn says_when_nothing_was_found() {
-        let style = Style { color: false, width: 80 };
+        let style = Style::plain(80);
         let mut pack = Pack::default();
-        assert!(render(&pack, style, false, false).contains("No relevant code found."));
+        assert!(render(&pack, style, &Code::default(), Parts::default()).contains("No relevant code found."));
         (pack.stats.found, pack.budgets.max_total_tokens.value) = (361, 1);
-        let full = render(&pack, style, false, false);
+        let full = render(&pack, style, &Code::default(), Parts::default());
         assert!(full.contains("Nothing of what was found fits into 1 token and 0 characters."), "{full}");
     }
 
     #[test]
     fn no_colour_means_no_escape() {
-        let plain = render(&pack(), Style { color: false, width: 80 }, false, true);
+        let plain = render(&pack(), Style::plain(80), &Code::default(), EXPLAINED);
         assert!(!plain.contains('\x1b'));
-        let coloured = render(&pack(), Style { color: true, width: 80 }, false, true);
+        let coloured =
+            render(&pack(), Style { color: true, ..Style::plain(80) }, &Code::default(), EXPLAINED);
         assert!(coloured.contains("\x1b[36m") && !coloured.contains("re\x1btry"));
     }
 }

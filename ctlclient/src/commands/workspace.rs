@@ -120,7 +120,7 @@ fn add(common: &Common, session: &mut Session, target: Target) -> Result<(), Fai
     let mut out = Output::new();
     match common.json {
         true => out.object("Workspace", &status)?,
-        false => out.styled(&workspace_text(&status, Style::of_stdout(common.color)))?,
+        false => out.styled(&workspace_text(&status, Style::of_stdout(common)))?,
     }
     out.finish()
 }

@@ -1,8 +1,8 @@
 //! Excerpts and diffs as lines of HTML, with the classes that syntax trees give.
 
 use super::{Files, plain};
-use indexd_lang::highlight::{Class, highlight};
-use indexd_model::{LineIndex, Span};
+use indexd_lang::highlight::{Class, by_line};
+use indexd_model::{LineIndex, Lines};
 use indexd_proto::pack::Item;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
@@ -59,25 +59,10 @@ impl<'f> Code<'f> {
         };
         let path = &item.file_rel_path;
         let file = self.known.entry(path.clone()).or_insert_with(|| load(path));
-        let mut out: BTreeMap<u32, Vec<(usize, usize, Class)>> = BTreeMap::new();
-        let Some(file) = file else { return out };
-        let n = file.lines.count();
-        let shown = item.excerpt.parts.iter().filter(|p| p.lines.start >= 1 && p.lines.end <= n);
-        let spans: Vec<Span> = shown
-            .map(|p| Span { start: file.lines.start(p.lines.start), end: file.lines.span(p.lines.end).end })
-            .collect();
-        for (span, class) in highlight(file.language, &file.text, &spans) {
-            let last = file.lines.line(span.end.saturating_sub(1));
-            for number in file.lines.line(span.start)..=last {
-                let of = file.lines.span(number);
-                let (from, to) = (span.start.max(of.start), span.end.min(of.end));
-                if from < to {
-                    let piece = ((from - of.start) as usize, (to - of.start) as usize, class);
-                    out.entry(number).or_default().push(piece);
-                }
-            }
-        }
-        out
+        let Some(file) = file else { return BTreeMap::new() };
+        let shown: Vec<Lines> =
+            item.excerpt.parts.iter().map(|p| Lines { start: p.lines.start, end: p.lines.end }).collect();
+        by_line(file.language, &file.text, &file.lines, &shown)
     }
 }
 

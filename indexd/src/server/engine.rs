@@ -286,6 +286,7 @@ impl Backend for Engine {
             Call::Grep(p) => self.grep(p, ctx),
             Call::Symbol(p) => self.symbol(p, ctx),
             Call::Show(p) => self.show(p, ctx),
+            Call::Highlight(p) => self.highlight(p, ctx),
             Call::Card(p) => self.card(p, ctx),
             Call::Why(p) => self.why(p, ctx),
             Call::Callers(p) => self.graph(Relation::Callers, p, ctx),

@@ -19,6 +19,7 @@ pub mod edges;
 pub mod engine;
 pub mod graph;
 pub mod grep;
+pub mod highlight;
 pub mod import;
 pub mod limits;
 pub mod log;

@@ -1,6 +1,6 @@
 //! What a name that stands for nothing may have meant.
 
-use indexd_model::IndexView;
+use indexd_model::{IndexView, LineIndex};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_text::edits;
 use std::collections::BTreeSet;
@@ -15,6 +15,9 @@ const NAME_CHARS_MAX: usize = 80;
 /// The error for a name that stands for nothing, with the names that are spelled most alike.
 pub fn not_found(view: &dyn IndexView, name: &str) -> ErrorObject {
     let shown: String = name.chars().take(NAME_CHARS_MAX).collect();
+    if let Some(error) = behind_the_end(view, &shown) {
+        return error;
+    }
     let error =
         ErrorObject::new(ErrorCode::SymbolNotFound, format!("no definition of {shown:?} in the index"));
     let near = nearest(view, &shown);
@@ -23,6 +26,19 @@ pub fn not_found(view: &dyn IndexView, name: &str) -> ErrorObject {
     }
     let listed = near.join(", ");
     error.with_hint(format!("did you mean {listed}?")).with_details(serde_json::json!({"suggestions": near}))
+}
+
+/// The error for a line behind the last one of a file that is there.
+fn behind_the_end(view: &dyn IndexView, name: &str) -> Option<ErrorObject> {
+    let (path, line) = name.rsplit_once(':')?;
+    let line: u32 = line.parse().ok()?;
+    let file = view.file_by_path(path)?;
+    let n = LineIndex::new(&view.text(file)).count();
+    let message = format!("{path} has {n} lines, and none is number {line}");
+    (line == 0 || line > n).then(|| {
+        let error = ErrorObject::new(ErrorCode::SymbolNotFound, message);
+        error.with_hint(format!("name one of its lines, such as {path}:{}", n.max(1)))
+    })
 }
 
 /// The names, or for a path the paths, that are spelled most alike, best first.

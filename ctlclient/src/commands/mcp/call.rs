@@ -16,6 +16,7 @@ use crate::progress::{Listener, Progress};
 use crate::session::{self, Session, Stop, shape};
 use crate::style::{Style, count, safe_line};
 use indexd_proto::Method;
+use indexd_proto::card::{CardParams, CardResult};
 use indexd_proto::documents::{MapParams, MapResult};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::graph::{GraphParams, GraphResult};
@@ -23,8 +24,8 @@ use indexd_proto::grep::{GrepParams, GrepResult, GrepRole};
 use indexd_proto::limits::CTL_BUDGET_TOKENS;
 use indexd_proto::pack::{Form, Pack};
 use indexd_proto::request::{
-    BudgetsRequest, CallOptions, ContextBudgetRequest, Focus, Intent, Layout, PackGetParams, PackGetResult,
-    PackParams, PackResult, Request,
+    BudgetsRequest, CallOptions, ChangeRequest, ContextBudgetRequest, Focus, Intent, Layout, PackGetParams,
+    PackGetResult, PackParams, PackResult, Request,
 };
 use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
 use indexd_proto::sources::{OfferedSource, SourcesParams, SourcesResult};
@@ -44,7 +45,7 @@ const TEXT_BYTES_KEPT: usize = 4 << 20;
 /// Milliseconds that a call waits for a first build; clients give up after a minute.
 const BUILD_WAIT_MS: u64 = 45_000;
 /// Columns of text for models.
-const STYLE: Style = Style { color: false, width: 100 };
+const STYLE: Style = Style::plain(100);
 
 /// What a call gives.
 pub struct Outcome {
@@ -116,6 +117,7 @@ struct PackArguments {
     max_tokens: Option<u64>,
     intent: Option<Intent>,
     focus_file: Option<String>,
+    diff: Option<String>,
     // The schema requires it, so that models fill it in; a call without it is understood.
     #[serde(default)]
     expect: Vec<String>,
@@ -176,6 +178,13 @@ struct GraphArguments {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct CardArguments {
+    #[serde(alias = "name")]
+    symbol: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct MapArguments {
     max_tokens: Option<u32>,
 }
@@ -229,6 +238,8 @@ impl Desk {
             Tool::Grep => grep(&mut asking, read(tool, args)?),
             Tool::Locate => locate(&mut asking, read(tool, args)?),
             Tool::Callers => graph(&mut asking, read(tool, args)?, Method::Callers),
+            Tool::Card => card(&mut asking, &read(tool, args)?),
+            Tool::Refs => graph(&mut asking, read(tool, args)?, Method::Refs),
             Tool::Callees => graph(&mut asking, read(tool, args)?, Method::Callees),
             Tool::Impact => graph(&mut asking, read(tool, args)?, Method::Impact),
             Tool::Map => map(&mut asking, &read(tool, args)?),
@@ -291,7 +302,9 @@ impl Desk {
         let pack: Pack = serde_json::from_str(answer.pack.get()).map_err(shape)?;
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = memory.texts.iter().find(|(id, _)| *id == pack.pack_id).map(|(_, text)| text.clone());
-        let text = kept.unwrap_or_else(|| pack_text::render(&pack, STYLE, false, false));
+        let text = kept.unwrap_or_else(|| {
+            pack_text::render(&pack, STYLE, &crate::code::Code::default(), pack_text::Parts::default())
+        });
         Ok(Outcome::new(text, &[], without_code(answer.pack.get())?))
     }
 
@@ -394,6 +407,19 @@ fn graph(asking: &mut Asking, args: GraphArguments, method: Method) -> Result<Ou
     found(text, &line, &answer.envelope)
 }
 
+fn card(asking: &mut Asking, args: &CardArguments) -> Result<Outcome, Failure> {
+    let params = CardParams {
+        repo: Some(asking.root.to_owned()),
+        symbol: args.symbol.clone(),
+        wait: asking.wait(),
+        progress: asking.wants_progress,
+        ..CardParams::default()
+    };
+    let line = asking.call(Method::Card, &params)?;
+    let answer: CardResult = session::result(&line)?;
+    found(answer.text.clone(), &line, &answer.envelope)
+}
+
 fn map(asking: &mut Asking, args: &MapArguments) -> Result<Outcome, Failure> {
     let params = MapParams {
         repo: Some(asking.root.to_owned()),
@@ -474,6 +500,7 @@ fn request_of(args: &PackArguments, tool: Tool) -> Result<Request, Failure> {
             ..BudgetsRequest::default()
         },
         intent: args.intent,
+        change: args.diff.clone().map(|d| ChangeRequest { diff: Some(d), ..ChangeRequest::default() }),
         focus: args.focus_file.clone().map(|path| Focus { file_rel_path: Some(path), ..Focus::default() }),
         layout: (tool == Tool::Build).then_some(Layout::Agent),
         ..Request::default()

@@ -12,58 +12,133 @@ use toml_edit::{Array, DocumentMut, Item, Table};
 /// Name of the entry.
 const NAME: &str = "indexd";
 
+/// Variables by which the folders of the daemon are found.
+const FOUND_BY: [&str; 4] = ["XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
+
 /// Shows, or makes, the change to a client's configuration.
 ///
 /// # Errors
 /// `POC_E_CONFIG` for a configuration that cannot be read, those of writing.
 pub fn install(common: &Common, client: McpClient, write: bool, remove: bool) -> Result<(), Failure> {
     let program = crate::commands::own_command();
-    let (root, file, done) = place(common, client)?;
-    let entry = (!remove).then(|| entry(client, &program));
+    if client == McpClient::Generic {
+        return crate::commands::put(None, &generic(&program));
+    }
+    let Place { root, file, done } = place(common, client)?;
+    let entry = match client {
+        McpClient::Codex => None,
+        _ if remove => None,
+        _ => Some(entry(common, client, &program)?),
+    };
     let change = |text: &str| match client {
         McpClient::Codex => toml_entry(text, (!remove).then_some(program.as_str())),
-        McpClient::Claude | McpClient::Cursor => {
-            config_edit::json_member(text, &["mcpServers", NAME], entry.as_ref())
-        }
-        McpClient::Vscode => config_edit::json_member(text, &["servers", NAME], entry.as_ref()),
-        McpClient::Zed => config_edit::json_member(text, &["context_servers", NAME], entry.as_ref()),
+        _ => config_edit::json_member(text, &[list_of(client), NAME], entry.as_ref()),
     };
     // A user's own settings may be links to where they are kept.
-    let edit = match client {
-        McpClient::Codex | McpClient::Zed => Edit::of(root.join(file), change)?,
-        _ => Edit::within(&root, file, change)?,
+    let edit = match is_of_user(client) {
+        true => Edit::of(root.join(file), change)?,
+        false => Edit::within(&root, file, change)?,
     };
     config_edit::apply(common, &[edit], write, if remove { "" } else { done })
 }
 
+/// True if the configuration belongs to the user, not to the repository.
+fn is_of_user(client: McpClient) -> bool {
+    use McpClient as C;
+    matches!(client, C::Codex | C::Zed | C::Copilot | C::Windsurf | C::ClaudeDesktop)
+}
+
+/// The member that holds the servers.
+fn list_of(client: McpClient) -> &'static str {
+    match client {
+        McpClient::Vscode => "servers",
+        McpClient::Zed => "context_servers",
+        McpClient::Opencode => "mcp",
+        _ => "mcpServers",
+    }
+}
+
+/// The entry that most clients read, for clients that are not listed here.
+fn generic(program: &str) -> String {
+    let entry = json!({"mcpServers": {NAME: {"command": program, "args": ["mcp"]}}});
+    let text = serde_json::to_string_pretty(&entry).unwrap_or_default();
+    format!(
+        "{text}\n\nThe server speaks on standard input and output. It serves the repository that it is started in; a client\n\
+         that starts it elsewhere gives \"args\": [\"mcp\", \"--workspace\", \"REPOSITORY\"].\n"
+    )
+}
+
 /// The file of a client in its folder, and what is to be done after it was written.
-fn place(common: &Common, client: McpClient) -> Result<(PathBuf, &'static str, &'static str), Failure> {
-    let here = || -> Result<PathBuf, Failure> {
-        let folder = match &common.repo {
-            Some(dir) => dir.clone(),
-            None => std::env::current_dir()?,
-        };
-        Ok(workspaces::Workspaces::of(&[folder])?.pick(None)?.into())
+struct Place {
+    root: PathBuf,
+    file: &'static str,
+    done: &'static str,
+}
+
+/// The repository that is asked about.
+fn here(common: &Common) -> Result<PathBuf, Failure> {
+    let folder = match &common.repo {
+        Some(dir) => dir.clone(),
+        None => std::env::current_dir()?,
     };
-    let home = |name: &str, below: &str| -> Result<PathBuf, Failure> {
-        let set = std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-        let home = std::env::var_os("HOME").map(PathBuf::from).filter(|p| p.is_absolute());
-        set.or(home.map(|h| h.join(below))).ok_or_else(|| {
-            Failure::hinted(ErrorCode::Config, "there is no home folder", "set HOME to your home folder")
-        })
+    Ok(workspaces::Workspaces::of(&[folder])?.pick(None)?.into())
+}
+
+/// The folder that a variable names, else one below the home folder.
+fn home(name: &str, below: &str) -> Result<PathBuf, Failure> {
+    let set = std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    set.or(home.map(|h| h.join(below))).ok_or_else(|| {
+        Failure::hinted(ErrorCode::Config, "there is no home folder", "set HOME to your home folder")
+    })
+}
+
+fn place(common: &Common, client: McpClient) -> Result<Place, Failure> {
+    let of = |root, file, done| Place { root, file, done };
+    let settings = || match std::env::consts::OS {
+        "macos" => home("", "Library/Application Support"),
+        "windows" => home("APPDATA", "AppData/Roaming"),
+        _ => home("XDG_CONFIG_HOME", ".config"),
     };
     Ok(match client {
         McpClient::Claude => {
-            (here()?, ".mcp.json", "Start `claude` in this repository and allow the server indexd.")
+            of(here(common)?, ".mcp.json", "Start `claude` in this repository and allow the server indexd.")
         }
-        McpClient::Cursor => {
-            (here()?, ".cursor/mcp.json", "Open this repository in Cursor and enable indexd under MCP.")
+        McpClient::Cursor => of(
+            here(common)?,
+            ".cursor/mcp.json",
+            "Open this repository in Cursor and enable indexd under MCP.",
+        ),
+        McpClient::Vscode => of(
+            here(common)?,
+            ".vscode/mcp.json",
+            "Open this repository in VS Code and start indexd in the file.",
+        ),
+        McpClient::Gemini => of(
+            here(common)?,
+            ".gemini/settings.json",
+            "Start `gemini` in this repository; /mcp lists indexd.",
+        ),
+        McpClient::Opencode => of(here(common)?, "opencode.json", "Start `opencode` in this repository."),
+        McpClient::Codex => {
+            of(home("CODEX_HOME", ".codex")?, "config.toml", "Start `codex` in a repository.")
         }
-        McpClient::Vscode => {
-            (here()?, ".vscode/mcp.json", "Open this repository in VS Code and start indexd in the file.")
-        }
-        McpClient::Codex => (home("CODEX_HOME", ".codex")?, "config.toml", "Start `codex` in a repository."),
-        McpClient::Zed => (
+        McpClient::Copilot => of(
+            home("COPILOT_HOME", ".copilot")?,
+            "mcp-config.json",
+            "Start `copilot` in a repository; /mcp show lists indexd.",
+        ),
+        McpClient::Windsurf => of(
+            home("", ".codeium/windsurf")?,
+            "mcp_config.json",
+            "Refresh the list of MCP servers in Windsurf. It serves this repository.",
+        ),
+        McpClient::ClaudeDesktop => of(
+            settings()?.join("Claude"),
+            "claude_desktop_config.json",
+            "Start Claude Desktop again. It serves this repository.",
+        ),
+        McpClient::Zed | McpClient::Generic => of(
             home("XDG_CONFIG_HOME", ".config")?,
             "zed/settings.json",
             "Open a repository in Zed: indexd is in the list of the agent's tools.",
@@ -71,16 +146,24 @@ fn place(common: &Common, client: McpClient) -> Result<(PathBuf, &'static str, &
     })
 }
 
-fn entry(client: McpClient, program: &str) -> Value {
-    match client {
+fn entry(common: &Common, client: McpClient, program: &str) -> Result<Value, Failure> {
+    Ok(match client {
         McpClient::Vscode => json!({"type": "stdio", "command": program, "args": ["mcp"]}),
         McpClient::Zed => json!({"source": "custom", "command": program, "args": ["mcp"]}),
+        McpClient::Opencode => json!({"type": "local", "command": [program, "mcp"], "enabled": true}),
+        McpClient::Copilot => {
+            json!({"type": "local", "command": program, "args": ["mcp"], "tools": ["*"]})
+        }
         // It starts servers in its own folder and tells no roots; this variable it fills in.
         McpClient::Cursor => {
             json!({"command": program, "args": ["mcp", "--workspace", "${workspaceFolder}"]})
         }
+        // These start servers in their own folder and have no variable for it.
+        McpClient::Windsurf | McpClient::ClaudeDesktop => {
+            json!({"command": program, "args": ["mcp", "--workspace", here(common)?]})
+        }
         _ => json!({"command": program, "args": ["mcp"]}),
-    }
+    })
 }
 
 /// Sets or removes our table below `mcp_servers`; the rest of the text stays as it is.
@@ -108,6 +191,10 @@ fn toml_entry(text: &str, program: Option<&str>) -> Result<String, String> {
     if !entry.get("args").and_then(Item::as_array).is_some_and(is_same) {
         entry.insert("args", toml_edit::value(Array::from_iter(["mcp"])));
     }
+    // It passes on few variables; the daemon is found by these.
+    if entry.get("env_vars").is_none() {
+        entry.insert("env_vars", toml_edit::value(Array::from_iter(FOUND_BY)));
+    }
     Ok(document.to_string())
 }
 
@@ -117,7 +204,8 @@ mod tests {
 
     #[test]
     fn a_table_is_added_and_the_rest_stays() {
-        let fresh = "[mcp_servers.indexd]\ncommand = \"ctl\"\nargs = [\"mcp\"]\n";
+        let fresh = "[mcp_servers.indexd]\ncommand = \"ctl\"\nargs = [\"mcp\"]\nenv_vars = [\"XDG_RUNTIME_DIR\", \
+                     \"XDG_CACHE_HOME\", \"XDG_CONFIG_HOME\", \"XDG_STATE_HOME\"]\n";
         assert_eq!(toml_entry("", Some("ctl")).unwrap(), fresh);
         let mine = "# mine\nmodel = \"x\" # why\n\n[mcp_servers.other]\ncommand = \"y\"\n";
         let with = toml_entry(mine, Some("ctl")).unwrap();

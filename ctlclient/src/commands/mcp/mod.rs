@@ -85,6 +85,18 @@ pub enum McpClient {
     Codex,
     /// Zed: settings.json of this user
     Zed,
+    /// Gemini CLI: .gemini/settings.json of this repository
+    Gemini,
+    /// OpenCode: opencode.json of this repository
+    Opencode,
+    /// Copilot CLI: mcp-config.json of this user
+    Copilot,
+    /// Windsurf: mcp_config.json of this user, for this repository
+    Windsurf,
+    /// Claude Desktop: claude_desktop_config.json of this user, for this repository
+    ClaudeDesktop,
+    /// Any other client: prints the entry and changes nothing
+    Generic,
 }
 
 /// Serves, or sets up a client.

@@ -182,7 +182,7 @@ async fn client_roots(context: &RequestContext<RoleServer>) -> Option<Result<Wor
 fn listed(tool: Tool, dotted: bool, structured: bool) -> ListedTool {
     let mut out = ListedTool::new(tool.name(dotted), tool.description(), tool.schema());
     out.title = Some(tool.title().to_owned());
-    let hints = ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
+    let hints = ToolAnnotations::new().read_only(true).open_world(false);
     out.annotations = Some(hints);
     // A shape that is declared must be kept in every answer.
     out.output_schema = if structured { tool.output_schema().map(Arc::new) } else { None };

@@ -40,8 +40,12 @@ pub enum Tool {
     Grep,
     /// Definitions by name.
     Locate,
+    /// A definition at a glance.
+    Card,
     /// Who calls it.
     Callers,
+    /// Its uses.
+    Refs,
     /// What it calls.
     Callees,
     /// What depends on it.
@@ -52,7 +56,7 @@ pub enum Tool {
 
 impl Tool {
     /// Every tool, in the order of the list.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Build,
         Self::Create,
         Self::Get,
@@ -60,7 +64,9 @@ impl Tool {
         Self::Search,
         Self::Grep,
         Self::Locate,
+        Self::Card,
         Self::Callers,
+        Self::Refs,
         Self::Callees,
         Self::Impact,
         Self::Map,
@@ -78,7 +84,9 @@ impl Tool {
             (Self::Search, _) => "search_code",
             (Self::Grep, _) => "grep",
             (Self::Locate, _) => "locate_symbol",
+            (Self::Card, _) => "card",
             (Self::Callers, _) => "callers",
+            (Self::Refs, _) => "refs",
             (Self::Callees, _) => "callees",
             (Self::Impact, _) => "impact",
             (Self::Map, _) => "repo_map",
@@ -100,7 +108,9 @@ impl Tool {
             Self::Search => "Search code",
             Self::Grep => "Search text",
             Self::Locate => "Find definitions",
+            Self::Card => "A definition at a glance",
             Self::Callers => "Who calls it",
+            Self::Refs => "Where it is used",
             Self::Callees => "What it calls",
             Self::Impact => "What depends on it",
             Self::Map => "What the repository is",
@@ -119,8 +129,8 @@ impl Tool {
                  of 2. The first line says how sure the answer is."
             }
             Self::Create => {
-                "As build_context_pack, by how code was reached; also keeps a record and says its packId, to be \
-                 read again with context_pack_get by anyone on this machine."
+                "As build_context_pack, with the same arguments, by how code was reached; also keeps a record and \
+                 says its packId, to be read again with context_pack_get by anyone on this machine."
             }
             Self::Get => "Reads a kept context pack by its packId.",
             Self::Sources => {
@@ -145,6 +155,11 @@ impl Tool {
                 "Who calls a function or method, or passes it on, resolved through imports, types and \
                  inheritance; then every other place of the name in the text that may be a call."
             }
+            Self::Card => {
+                "A definition in 400 tokens: signature, doc, owner, callers, callees and tests with their places. \
+                 To read it whole, use its place."
+            }
+            Self::Refs => "Where a definition is used in any way: calls, types, imports, reads and writes.",
             Self::Callees => "What a function or method calls.",
             Self::Impact => {
                 "What depends on a definition or file, step by step: look before changing a signature."
@@ -176,6 +191,7 @@ impl Tool {
             Self::Build => (pack_properties(), "query expect"),
             Self::Create => {
                 let mut properties = pack_properties();
+                properties.as_object_mut().into_iter().flatten().for_each(|(_, p)| drop_description(p));
                 properties["request"] = json!({
                     "type": "object", "description": "More members of a PackRequest, e.g. {\"strictness\": \"strict\"}"
                 });
@@ -184,7 +200,10 @@ impl Tool {
             Self::Sources => (sources_properties(), "sources"),
             Self::Get => (json!({"packId": {"type": "string", "description": "pack:sha256:..."}}), "packId"),
             Self::Search => (
-                json!({"query": {"type": "string"}, "expect": expect(), "limit": limit(HITS_DEFAULT)}),
+                json!({
+                    "query": {"type": "string"}, "limit": limit(HITS_DEFAULT),
+                    "expect": {"type": "array", "items": {"type": "string"}, "maxItems": 64},
+                }),
                 "query expect",
             ),
             Self::Grep => (
@@ -203,7 +222,8 @@ impl Tool {
                 "pattern",
             ),
             Self::Locate => (json!({"name": symbol, "limit": limit(HITS_DEFAULT)}), "name"),
-            Self::Callers | Self::Callees | Self::Impact => (
+            Self::Card => (json!({"symbol": symbol}), "symbol"),
+            Self::Callers | Self::Refs | Self::Callees | Self::Impact => (
                 json!({
                     "symbol": symbol,
                     "depth": {"type": "integer", "minimum": 1, "maximum": 4,
@@ -213,13 +233,9 @@ impl Tool {
                 "symbol",
             ),
         };
-        properties["repo"] = json!({
-            "type": "string", "description": "Workspace by name or folder, if the session has several"
-        });
-        properties["structured"] = json!({
-            "type": "boolean", "default": false,
-            "description": "For programs: the answer as data, too; of a pack its sections, provenance, counts"
-        });
+        properties["repo"] = json!({"type": "string", "description": "Of several: name or folder"});
+        properties["structured"] =
+            json!({"type": "boolean", "default": false, "description": "Data for programs, too"});
         let required: Vec<&str> = required.split_whitespace().collect();
         let schema = json!({
             "type": "object", "properties": properties, "required": required, "additionalProperties": false
@@ -229,6 +245,11 @@ impl Tool {
             _ => Map::new(),
         }
     }
+}
+
+/// Removes the description of an argument that another tool describes: each session pays for the list.
+fn drop_description(property: &mut Value) {
+    property.as_object_mut().and_then(|p| p.remove("description"));
 }
 
 /// What the caller expects in the code that answers.
@@ -249,6 +270,8 @@ fn pack_properties() -> Value {
             "default": "answer", "description": "summarize: outlines and entry points; refactor: every use as its \
                 line; debug: messages and recent changes; impact: who depends, over several calls; contract: \
                 exports, documents, tests"},
+        "diff": {"type": "string", "description": "For a change: A..B, A...B, A (to the work tree), or \"\" for all that \
+            is not committed: what it does, and what it reaches"},
         "focus_file": {"type": "string", "description": "A file to start from"},
         "expect": expect(),
         "fill": {"type": "boolean", "default": false,

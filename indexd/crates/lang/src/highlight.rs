@@ -3,7 +3,8 @@
 
 use crate::parse::Parses;
 use indexd_model::limits::PARSE_CALLBACKS_MAX;
-use indexd_model::{Language, Span};
+use indexd_model::{Language, LineIndex, Lines, Span};
+use std::collections::BTreeMap;
 use tree_sitter::Node;
 
 /// The class of a piece of text.
@@ -30,6 +31,31 @@ pub fn highlight(language: Language, text: &str, shown: &[Span]) -> Vec<(Span, C
     let Some(tree) = tree else { return Vec::new() };
     let mut out = Vec::new();
     walk(tree.root_node(), text, shown, &mut out);
+    out
+}
+
+/// The pieces of single lines by their numbers, in bytes from the start of the line. `lines` is the index of
+/// `text`; runs outside of it are left out.
+pub fn by_line(
+    language: Language,
+    text: &str,
+    lines: &LineIndex,
+    shown: &[Lines],
+) -> BTreeMap<u32, Vec<(usize, usize, Class)>> {
+    let there = shown.iter().filter(|l| l.start >= 1 && l.start <= l.end && l.end <= lines.count());
+    let spans: Vec<Span> =
+        there.map(|l| Span { start: lines.start(l.start), end: lines.span(l.end).end }).collect();
+    let mut out: BTreeMap<u32, Vec<(usize, usize, Class)>> = BTreeMap::new();
+    for (span, class) in highlight(language, text, &spans) {
+        for number in lines.line(span.start)..=lines.line(span.end.saturating_sub(1)) {
+            let of = lines.span(number);
+            let (from, to) = (span.start.max(of.start), span.end.min(of.end));
+            if from < to {
+                let piece = ((from - of.start) as usize, (to - of.start) as usize, class);
+                out.entry(number).or_default().push(piece);
+            }
+        }
+    }
     out
 }
 

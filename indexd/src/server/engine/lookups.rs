@@ -7,11 +7,12 @@ use crate::server::dispatch::json;
 use crate::server::graph::{self, Relation};
 use crate::server::lookup::Found;
 use crate::server::metrics::Compared;
-use crate::server::{card, convert, grep, log, lookup, place, show, why};
+use crate::server::{card, convert, grep, highlight, log, lookup, place, show, why};
 use indexd_pack::{Asked, Request};
 use indexd_proto::card::{CardParams, CardResult};
 use indexd_proto::graph::{GraphParams, GraphResult};
 use indexd_proto::grep::{GrepParams, GrepResult};
+use indexd_proto::highlight::{HighlightParams, HighlightResult};
 use indexd_proto::search::{
     DefinitionsParams, DefinitionsResult, Hit, SearchParams, SearchResult, SymbolParams, SymbolResult,
 };
@@ -122,6 +123,12 @@ impl Engine {
             tokens,
             ..CardResult::new(reading.envelope(ctx))
         })
+    }
+
+    pub(super) fn highlight(&self, p: HighlightParams, ctx: &Context) -> Answer {
+        let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
+        let lines = highlight::highlight(&reading.snapshot, &p.places, &ctx.cancel)?;
+        json(&HighlightResult { lines, ..HighlightResult::new(reading.envelope(ctx)) })
     }
 
     pub(super) fn why(&self, p: WhyParams, ctx: &Context) -> Answer {

@@ -1,0 +1,105 @@
+//! Answers for people on a terminal: colours by the syntax, the best places first, a pager, and questions in the
+//! place of commands.
+
+use crate::terminal::Terminal;
+use crate::user::{User, check_failure, ok, text};
+
+const MAIN: &str = "package demo\n\n// Delay says how long to wait.\nfunc Delay(n int) string {\n\treturn wait(\"a\", n)\n}\n\nfunc wait(s string, n int) string { return s }\n";
+
+fn user() -> User {
+    let user = User::new();
+    user.write("repo/go.mod", "module demo\n");
+    user.write("repo/delay.go", MAIN);
+    let long: String = (0..60).map(|i| format!("\tx = append(x, {i}) // zorkmid\n")).collect();
+    user.write("repo/long.go", &format!("package demo\n\nfunc Zorkmid() {{\n\tvar x []int\n{long}}}\n"));
+    ok(&user.ctl(&["index", "--wait"]));
+    user
+}
+
+/// The text that a command line writes to a terminal of 80 columns.
+fn seen(user: &User, args: &[&str], vars: &[(&str, &str)]) -> String {
+    let mut command = user.command("ctl");
+    command.args(args).envs(vars.iter().copied());
+    String::from_utf8(Terminal::new().written_by(&mut command)).unwrap().replace("\r\n", "\n")
+}
+
+#[test]
+fn code_has_the_colours_of_its_syntax() {
+    let user = user();
+    for args in [&["pack", "Delay"][..], &["show", "Delay"], &["search", "Delay"]] {
+        let dark = seen(&user, args, &[("INDEXD_THEME", "dark")]);
+        assert!(dark.contains("\x1b[38;5;176mfunc\x1b[0m"), "{args:?}: {dark}");
+        assert!(dark.contains("\x1b[38;5;75mDelay\x1b[0m"), "{args:?}: {dark}");
+    }
+    let light = seen(&user, &["show", "Delay", "--theme", "light"], &[("INDEXD_THEME", "dark")]);
+    assert!(light.contains("\x1b[38;5;28m\"a\"\x1b[0m"), "the option goes before the variable: {light}");
+    let found = seen(&user, &["grep", "wait"], &[]);
+    assert!(found.contains("\x1b[1;31mwait\x1b[0m"), "{found}");
+    let called = seen(&user, &["callers", "wait"], &[]);
+    assert!(called.contains("\x1b[35mreturn\x1b[0m"), "{called}");
+    for args in [&["pack", "Delay"][..], &["grep", "wait"], &["callers", "wait"], &["search", "Delay"]] {
+        let plain = seen(&user, args, &[("NO_COLOR", "1")]);
+        assert!(!plain.contains('\x1b') && plain.contains("func"), "{args:?}: {plain}");
+        assert!(!text(&user.ctl(args).stdout).contains('\x1b'), "{args:?}");
+    }
+}
+
+#[test]
+fn a_pack_has_names_reasons_and_lines_that_fit() {
+    let user = user();
+    let pack = seen(&user, &["pack", "how", "long", "does", "Delay", "wait"], &[("NO_COLOR", "1")]);
+    assert!(pack.starts_with("how long does Delay wait\n"), "{pack}");
+    assert!(pack.contains("  1 Delay"), "{pack}");
+    assert!(pack.contains("calls 2") && pack.contains("called by 1"), "{pack}");
+    assert!(pack.lines().all(|l| l.chars().count() <= 80), "{pack}");
+    assert!(!pack.contains("seed-") && !pack.contains(" item "), "{pack}");
+    // Pipes and agents get another text.
+    let piped = ok(&user.ctl(&["pack", "how", "long", "does", "Delay", "wait"]));
+    assert!(piped.contains("# code\ndelay.go:"), "{piped}");
+}
+
+#[test]
+fn long_answers_go_through_the_pager() {
+    let user = user();
+    let pager = [("PAGER", "sed s/^/paged:/"), ("NO_COLOR", "1")];
+    let long = seen(&user, &["show", "Zorkmid"], &pager);
+    assert!(long.lines().count() > 60 && long.lines().all(|l| l.starts_with("paged:")), "{long}");
+    for (args, vars) in [
+        (&["show", "Delay"][..], &pager[..]),
+        (&["show", "Zorkmid"], &[("PAGER", ""), ("NO_COLOR", "1")]),
+        (&["show", "Zorkmid"], &[("PAGER", "no-such-pager -x"), ("NO_COLOR", "1")]),
+    ] {
+        let text = seen(&user, args, vars);
+        assert!(text.contains("func ") && !text.contains("paged:"), "{args:?} {vars:?}: {text}");
+    }
+    assert!(
+        !text(&user.command("ctl").args(["show", "Zorkmid"]).envs(pager).output().unwrap().stdout)
+            .contains("paged")
+    );
+}
+
+#[test]
+fn questions_need_no_command_and_other_names_are_understood() {
+    let user = user();
+    let packed = ok(&user.ctl(&["pack", "how long does Delay wait"]));
+    for line in [&["how long does Delay wait"][..], &["how", "long", "does", "Delay", "wait"]] {
+        assert_eq!(ok(&user.ctl(line)), packed, "{line:?}");
+    }
+    assert_eq!(ok(&user.ctl(&["def", "Delay"])), ok(&user.ctl(&["symbol", "Delay"])));
+    let unknown = user.ctl(&["serch"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("did you mean ctl search?"), "{}", text(&unknown.stderr));
+    let nothing = user.ctl(&["search", "zzqqxx"]);
+    assert_eq!((nothing.status.code(), text(&nothing.stderr)), (Some(1), "ctl: nothing found\n".to_owned()));
+    let behind = user.ctl(&["callers", "delay.go:99"]);
+    check_failure(&behind, 66, "delay.go has 8 lines, and none is number 99");
+    assert!(!text(&behind.stderr).contains("did you mean"), "{}", text(&behind.stderr));
+}
+
+#[test]
+fn a_person_reads_no_codes() {
+    let user = user();
+    let seen = seen(&user, &["callers", "Nobody"], &[]);
+    assert!(seen.starts_with("ctl: no definition of \"Nobody\" in the index\nhint: "), "{seen}");
+    check_failure(&user.ctl(&["callers", "Nobody"]), 66, "POC_E_SYMBOL_NOT_FOUND");
+}
