@@ -710,6 +710,38 @@ fn callers_through_an_interface_are_told_of() {
     let of_file = ok(&user.ctl(&["callers", "retry.go"]));
     assert!(of_file.contains("  [function Get, call, of Delay"), "{of_file}");
     assert!(ok(&user.ctl(&["callers", "Delay"])).contains("  [function Get, call]\n"));
+    // Where both are asked about, a call is shown once.
+    let both = ok(&user.ctl(&["callers", "Grant"]));
+    assert_eq!(both.lines().filter(|l| l.starts_with("lease.go:11:")).count(), 1, "{both}");
+    assert!(both.contains("\n2 callers"), "{both}");
+}
+
+/// A few of many definitions stand above their uses, code before sections of data.
+#[test]
+fn the_most_used_definitions_of_a_name_are_heads() {
+    let user = User::new();
+    let classes: String =
+        (0..7).map(|i| format!("class C{i}:\n    def tag(self): return self.tag()\n\n\n")).collect();
+    user.write("repo/tags.py", &classes);
+    user.write("repo/a.json", "{\"tag\": 1}\n");
+    let told = ok(&user.ctl(&["refs", "tag"]));
+    let heads: Vec<&str> = told.lines().take_while(|l| l.starts_with("refs of ")).collect();
+    assert_eq!(heads.len(), 5, "{told}");
+    assert!(heads.iter().all(|l| l.contains("tags.py:")), "{told}");
+    assert!(told.contains("and of 3 more definitions of the name: ask as Class.name or path:line"), "{told}");
+}
+
+/// What is left of expectations that the tree mostly does not hold can meet by chance.
+#[test]
+fn expectations_that_no_code_holds_make_an_answer_less_sure() {
+    let user = User::new();
+    let score = |expect: &str| {
+        let answer =
+            ok(&user.ctl(&["search", "how long until it tries again", "--expect", expect, "--json"]));
+        serde_json::from_str::<Value>(&answer).unwrap()["confidence"]["score"].as_f64().unwrap()
+    };
+    assert!(score("Delay attempt") > 0.3);
+    assert!(score("Delay qqzz wwvv") <= 0.3);
 }
 
 /// What stands around a definition, on a terminal, as a picture and as a file; and the page of the map.

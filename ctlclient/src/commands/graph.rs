@@ -16,6 +16,9 @@ use std::path::PathBuf;
 /// Lines of evidence shown of one edge.
 const LINES_SHOWN: usize = 5;
 
+/// Definitions that are named above their edges.
+const HEADS_SHOWN: usize = 5;
+
 /// Options of the questions about edges.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -168,16 +171,27 @@ fn around_text(answer: &GraphResult, style: Style) -> String {
     out + &format!("{}\n", style.dim(&safe_line(&answer.coverage.statement)))
 }
 
-/// The edges of an answer, a line of code each with its place first, and what the graph may be missing.
-pub(super) fn graph_text(answer: &GraphResult, style: Style) -> String {
+/// What was asked about, the most used first. Each edge names its own end, so that a few are enough.
+pub(super) fn heads(answer: &GraphResult, style: Style) -> String {
     let mut out = String::new();
-    for root in &answer.roots {
+    for root in answer.roots.iter().take(HEADS_SHOWN) {
         out += &format!("{} of {}  {}\n", answer.relation, title(root, style), place(root, style));
     }
-    let n_left = answer.n_roots.saturating_sub(answer.roots.len() as u64);
-    if n_left > 0 {
-        out += &style.dim(&format!("and of {n_left} more definitions of the name, which --all names\n"));
+    let n_roots = answer.n_roots.max(answer.roots.len() as u64);
+    match n_roots.saturating_sub(HEADS_SHOWN as u64) {
+        0 => {}
+        1 => out += &style.dim("and of 1 more definition of the name: ask as Class.name or path:line\n"),
+        n => {
+            out += &style
+                .dim(&format!("and of {n} more definitions of the name: ask as Class.name or path:line\n"))
+        }
     }
+    out
+}
+
+/// The edges of an answer, a line of code each with its place first, and what the graph may be missing.
+pub(super) fn graph_text(answer: &GraphResult, style: Style) -> String {
+    let mut out = heads(answer, style);
     for edge in &answer.edges {
         out += &edge_text(answer, edge, style);
     }

@@ -12,6 +12,7 @@ use indexd_proto::graph::{GraphEdge, GraphResult};
 use indexd_proto::grep::{GrepLine, GrepRole};
 use indexd_proto::pack::Basis;
 use indexd_proto::search::{DefinitionsResult, SearchResult, Symbol};
+use std::collections::BTreeMap;
 
 /// Places of one edge that are shown.
 const PLACES_SHOWN: usize = 5;
@@ -169,7 +170,7 @@ pub fn lines(lines: &[GrepLine], n_lines: u64, texts: &Texts, style: Style, code
     }
     let mut out = String::new();
     let mut last: Option<(&str, Option<&str>)> = None;
-    for line in lines {
+    for line in code_first(lines) {
         let path = line.file_rel_path.as_str();
         let within = line.within.as_ref().map(|w| w.name.as_str());
         if last.is_none_or(|(p, _)| p != path) {
@@ -200,6 +201,24 @@ pub fn lines(lines: &[GrepLine], n_lines: u64, texts: &Texts, style: Style, code
         out += &style.dim(&format!("\n{} more lines; --all prints them\n", number(n_lines - shown)));
     }
     out
+}
+
+/// Lines by file: files with definitions, then with uses, then those without code, tests behind others.
+fn code_first(lines: &[GrepLine]) -> Vec<&GrepLine> {
+    let rank = |l: &GrepLine| match l.role {
+        Some(GrepRole::Def) => 0,
+        Some(GrepRole::Call | GrepRole::Ref | GrepRole::Import) => 1,
+        Some(GrepRole::String | GrepRole::Comment) => 2,
+        _ => 3,
+    };
+    let mut files: BTreeMap<&str, (bool, u8)> = BTreeMap::new();
+    for l in lines {
+        let key = files.entry(&l.file_rel_path).or_insert((l.test, 3));
+        *key = (key.0 && l.test, key.1.min(rank(l)));
+    }
+    let mut sorted: Vec<&GrepLine> = lines.iter().collect();
+    sorted.sort_by_key(|l| files[l.file_rel_path.as_str()]);
+    sorted
 }
 
 /// Patterns that are plain texts.
@@ -251,14 +270,7 @@ pub fn edge_places(answer: &GraphResult) -> Places {
 
 /// Edges by who is at their other end, each with its lines of code; then what the graph may be missing.
 pub fn edges(answer: &GraphResult, style: Style, code: &Code) -> String {
-    let mut out = String::new();
-    for root in &answer.roots {
-        out += &format!("{} of {}  {}\n", answer.relation, title(root, style), place(root, style));
-    }
-    let n_left = answer.n_roots.saturating_sub(answer.roots.len() as u64);
-    if n_left > 0 {
-        out += &style.dim(&format!("and of {n_left} more definitions of the name, which --all names\n"));
-    }
+    let mut out = super::graph::heads(answer, style);
     let is_of_tests = |e: &&GraphEdge| super::graph::ends(answer, e).0.test;
     let (tests, others): (Vec<&GraphEdge>, Vec<&GraphEdge>) = answer.edges.iter().partition(is_of_tests);
     let has_both = !tests.is_empty() && !others.is_empty();

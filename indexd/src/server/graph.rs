@@ -290,6 +290,10 @@ impl Walker<'_> {
         let mut out = Vec::new();
         for &root in roots {
             for (method, calls) in calls_through(view, root, self.min_confidence) {
+                // Its callers are in the answer by themselves.
+                if self.roots.contains(&method) {
+                    continue;
+                }
                 out.extend(through_of(view, root, method, &calls));
                 for call in calls.iter().filter(|_| shows) {
                     self.n_edges += 1;
@@ -422,10 +426,14 @@ fn in_turn(into: Vec<Edge>, from: Vec<Edge>) -> Vec<Edge> {
     }
 }
 
-/// Puts those first that are used most, product code before tests, docs and generated files.
+/// Puts those first that are used most, product code before tests, docs and generated files, and code before
+/// sections of data and of documents.
 pub(super) fn order(view: &dyn IndexView, defs: &mut [DefDoc]) {
+    let is_section = |d| view.def(d).kind == DefKind::Section;
     // Stable: equals stay in the order of their places.
-    defs.sort_by_cached_key(|&d| (named::is_behind(view, d), std::cmp::Reverse(used(view, d))));
+    defs.sort_by_cached_key(|&d| {
+        (is_section(d), named::is_behind(view, d), std::cmp::Reverse(used(view, d)))
+    });
 }
 
 /// How much a definition is used.

@@ -275,7 +275,7 @@ impl<'a> Assembly<'a> {
         let most = match confidence.basis {
             Basis::Nothing => 0,
             Basis::Question => CODE_OF_QUESTION,
-            Basis::Expected if confidence.fit >= confidence::GOOD_FIT => CODE_OF_GOOD_FIT,
+            Basis::Expected if confidence.score >= confidence::GOOD => CODE_OF_GOOD_FIT,
             Basis::Expected => CODE_OF_DOUBT,
             Basis::Names | Basis::Task => u64::MAX,
         };

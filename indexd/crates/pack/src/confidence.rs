@@ -10,7 +10,8 @@
 //!
 //! The coverage of a hit is its share of the weight of all words of the text and of the expectations. If no
 //! hit covers much, the tree holds nothing of the kind. If the first hit covers much and no other has more of
-//! the words, it is the answer. The shares come from questions with known answers: `relevance reading --bands`
+//! the words, it is the answer. If no code holds half of the expectations, the rest can meet by chance: the share
+//! is then that of the flattest answers. The shares come from questions with known answers: `relevance reading --bands`
 //! prints them, and `docs/ranking.md` has the table.
 
 use crate::naming::Named;
@@ -23,14 +24,14 @@ use crate::score::Feature;
 const HITS: usize = 10;
 /// With less coverage no code holds what the caller expects.
 const HELD: f64 = 0.38;
-/// Fit of answers that are mostly right at their first place.
-pub const GOOD_FIT: f64 = 0.4;
+/// The share of right first places from which an answer is mostly right there.
+pub const GOOD: f64 = 0.8;
 
 /// The share of right first places by basis and by the least fit of the band, best fit first.
 const SHARES: [(Basis, f64, f64); 8] = [
     (Basis::Names, 0.0, 0.9),
     (Basis::Expected, 0.6, 0.9),
-    (Basis::Expected, GOOD_FIT, 0.8),
+    (Basis::Expected, 0.4, GOOD),
     (Basis::Expected, 0.28, 0.5),
     (Basis::Expected, 0.0, 0.3),
     (Basis::Task, 0.0, 0.4),
@@ -38,8 +39,8 @@ const SHARES: [(Basis, f64, f64); 8] = [
     (Basis::Nothing, 0.0, 0.0),
 ];
 
-/// The confidence of ranked hits.
-pub fn of(query: &Query, named: &Named, found: &Retrieved) -> Confidence {
+/// The confidence of ranked hits; `n_missing` expectations are held by no code.
+pub fn of(query: &Query, named: &Named, found: &Retrieved, n_missing: usize) -> Confidence {
     let Some(first) = found.hits.first() else { return Confidence::default() };
     let best = found.hits.iter().take(HITS).map(|h| h.coverage).fold(0.0, f64::max);
     let coverage = hundredths(found.weighted.known * best);
@@ -56,7 +57,8 @@ pub fn of(query: &Query, named: &Named, found: &Retrieved) -> Confidence {
         _ => Basis::Task,
     };
     let mut bands = SHARES.iter().filter(|s| s.0 == basis);
-    let score = bands.find(|s| fit >= s.1).map_or(0.0, |s| s.2);
+    let is_guessed = basis == Basis::Expected && 2 * n_missing >= query.expected.len();
+    let score = bands.find(|s| fit >= s.1 && !is_guessed || s.1 == 0.0).map_or(0.0, |s| s.2);
     Confidence { score, basis, fit, coverage }
 }
 

@@ -85,7 +85,8 @@ pub fn gather(
         return Err(PackError::Cancelled);
     }
     let held = expected::held(units.view, query);
-    let confidence = confidence::of(query, named, &retrieved);
+    let n_missing = held.iter().filter(|is_held| !**is_held).count();
+    let confidence = confidence::of(query, named, &retrieved, n_missing);
     let mut hits = std::mem::take(&mut retrieved.hits);
     mark_tests(units, &mut hits);
     let roles = seed_roles(request.seed_mode, query, &hits);

@@ -13,6 +13,7 @@ pub mod literal;
 pub mod named;
 
 use crate::confidence;
+use crate::expected;
 use crate::naming::{self, Named};
 use crate::pack::Confidence;
 use crate::query::Query;
@@ -81,7 +82,8 @@ pub fn search(
     let query = Query::of(text, expect, w);
     let named = naming::named(units, &query);
     let found = retrieve(units, &query, &named, w, provider, &|| false);
-    let confidence = confidence::of(&query, &named, &found);
+    let n_missing = expected::missing(units.view, &query).len();
+    let confidence = confidence::of(&query, &named, &found, n_missing);
     (found, confidence, query)
 }
 
