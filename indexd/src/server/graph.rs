@@ -424,8 +424,11 @@ fn in_turn(into: Vec<Edge>, from: Vec<Edge>) -> Vec<Edge> {
 
 /// Puts those first that are used most, product code before tests, docs and generated files.
 pub(super) fn order(view: &dyn IndexView, defs: &mut [DefDoc]) {
-    // Stable: equals stay in the order of their places.
-    defs.sort_by_cached_key(|&d| (named::is_behind(view, d), std::cmp::Reverse(used(view, d))));
+    // Stable: equals stay in the order of their places. A heading is seldom meant where code has the name.
+    defs.sort_by_cached_key(|&d| {
+        let is_heading = view.def(d).kind == DefKind::Section;
+        (is_heading, named::is_behind(view, d), std::cmp::Reverse(used(view, d)))
+    });
 }
 
 /// How much a definition is used.

@@ -122,6 +122,7 @@ const TYPED: Typed = Typed {
     ],
     inferred: &["_"],
     is_abstract_without_body: false,
+    decorators: &[],
 };
 
 /// Rust.
