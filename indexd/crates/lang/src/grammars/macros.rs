@@ -70,7 +70,7 @@ pub(super) fn is_macro(word: &str) -> bool {
         && word.bytes().all(is_part)
 }
 
-/// Whether a word may be a macro for an attribute, as `__unused` is, and not one of a compiler's own.
+/// Returns true if a word may be a macro for an attribute, as `__unused` is, and is not one of a compiler's own.
 pub(super) fn is_attribute(word: &str) -> bool {
     const COMPILERS: &str = "__attribute __attribute__ __declspec __asm __asm__ __typeof __typeof__ __extension__ \
         __restrict __restrict__ __inline __inline__ __const __const__ __volatile __volatile__ __signed __signed__ \

@@ -135,7 +135,7 @@ fn call(l: &mut Linker<CFamily>, file: File, e: ExprId, callee: ExprId) -> Optio
     Some(Val { ty, is_inferred })
 }
 
-/// A member behind the name of an alias: one of what it stands for, unless the alias itself has it.
+/// Finds a member behind the name of an alias: one of the aliased type, unless the alias itself has it.
 pub(super) fn of_alias(l: &mut Linker<CFamily>, ty: Ty, name: &str, space: Space) -> Option<Found> {
     let Type::Static(at) = *l.types.get(ty) else { return None };
     if l.files.def(at).kind != DefKind::Alias || !l.files.members(at, name).is_empty() {

@@ -84,7 +84,7 @@ impl<'a, L: Language> Linker<'a, L> {
         }
     }
 
-    /// A name in the text of a macro: where it leads nowhere, the place that uses the macro may know it.
+    /// Links a name in the text of a macro. A name without a definition here may have one at the place that uses the macro.
     fn link_loose(&mut self, value: ExprId, at: u32, role: Role, out: &mut Links) {
         let facts = self.facts(0);
         let space = Space::of(role);

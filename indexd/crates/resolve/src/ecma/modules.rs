@@ -77,7 +77,7 @@ impl Linker<'_> {
             })
     }
 
-    /// The file at a path, or the source of what is built there: of `dist/a.js` in the folder of a package, `src/a.ts`.
+    /// The file at a path, or the source that is built to it: `src/a.ts` for `dist/a.js` in the folder of a package.
     fn at(&self, path: &str) -> Option<FileDoc> {
         let source = || {
             let (at, folder) = BUILT.iter().find_map(|b| Some((find_folder(path, b)?, b)))?;
@@ -87,7 +87,7 @@ impl Linker<'_> {
         self.file_or_index(path).or_else(source)
     }
 
-    /// What the package in a folder stands for.
+    /// The main file of the package in a folder.
     fn package_at(&self, folder: &str) -> Option<FileDoc> {
         let package = self.recorder().file(&join(folder, "package.json"))?;
         self.by_statement(package, ".").or_else(|| self.file_or_index(&join(folder, "src/index")))
@@ -227,7 +227,7 @@ impl Linker<'_> {
     }
 }
 
-/// Where a folder of this name begins in a path.
+/// Returns the offset of a folder of this name in a path.
 fn find_folder(path: &str, folder: &str) -> Option<usize> {
     let is_whole =
         |at: &usize| (*at == 0 || path[..*at].ends_with('/')) && path[at + folder.len()..].starts_with('/');

@@ -7,17 +7,17 @@ use crate::typed::{DefAt, File, Ty, Type, Val};
 use indexd_model::{DefKind, ExprId, Facts, Node, Rule};
 use smallvec::SmallVec;
 
-/// The type of a builder, with what it builds.
+/// The type of a builder; its argument is the type that it builds.
 const BUILDER: &str = "lombok.Builder";
 /// Classes whose fields one builder fills.
 const DEPTH_MAX: usize = 16;
 
-/// Whether a definition is decorated by one of these.
+/// Returns true if a definition is decorated by one of these.
 fn has(facts: &Facts, at: DefAt, names: &[&str]) -> bool {
     asked(facts, at, names) == Some(true)
 }
 
-/// Whether the decorators of a definition ask for what one of these makes, or say `NONE`; `None` where none is one.
+/// Returns true if a definition is decorated by one of these, false if the decorator says `NONE`, and `None` without one.
 fn asked(facts: &Facts, at: DefAt, names: &[&str]) -> Option<bool> {
     facts.def(at.def).decorators.iter().find_map(|d| {
         let Node::Call { callee, args } = facts.expr(*d).node else { return None };
@@ -33,7 +33,7 @@ fn asked(facts: &Facts, at: DefAt, names: &[&str]) -> Option<bool> {
     })
 }
 
-/// Whether accessors have the names of their fields, without `get` and `set`.
+/// Returns true if accessors have the names of their fields, without `get` and `set`.
 fn is_fluent(facts: &Facts, at: DefAt) -> bool {
     facts.def(at.def).decorators.iter().any(|d| {
         let Node::Call { args, .. } = facts.expr(*d).node else { return false };
@@ -45,12 +45,12 @@ fn is_fluent(facts: &Facts, at: DefAt) -> bool {
     })
 }
 
-/// Whether a file imports anything of Lombok.
+/// Returns true if a file imports anything of Lombok.
 fn is_used(facts: &Facts) -> bool {
     facts.interface.imports.iter().any(|i| facts.str(i.module).starts_with("lombok"))
 }
 
-/// The field whose accessor a type has under a name that nobody wrote.
+/// The field whose accessor Lombok makes under this name in a type.
 pub(super) fn accessor(l: &mut Linker<Java>, of: DefAt, name: &str) -> Option<DefAt> {
     let facts = l.facts(of.file);
     if !is_used(&facts) {
@@ -120,7 +120,7 @@ pub(super) fn attr(l: &mut Linker<Java>, ty: Ty, name: &str, space: Space) -> Op
     is_made.then(|| Found::defs([at], Rule::Inferred))
 }
 
-/// What a value builds, where it is a builder.
+/// The type that a builder builds; `None` for other values.
 fn built_by(l: &Linker<Java>, ty: Ty) -> Option<Ty> {
     match l.types.get(ty) {
         Type::Std(_, args) if l.types.is_std(ty, BUILDER) => args.first().copied(),
@@ -150,7 +150,7 @@ fn field_of_builder(l: &mut Linker<Java>, class: DefAt, name: &str) -> Option<De
     None
 }
 
-/// What a call of a method gives that nobody wrote.
+/// The value of a call of a method that Lombok makes.
 pub(super) fn call(l: &mut Linker<Java>, file: File, e: ExprId) -> Option<Val> {
     let facts = l.facts(file);
     let Node::Call { callee, .. } = facts.expr(e).node else { return None };

@@ -45,7 +45,7 @@ pub(crate) struct Java;
 pub(crate) struct Own {
     /// The types that were looked up in packages.
     packaged: FxHashMap<Packaged, SmallVec<[DefAt; 2]>>,
-    /// The field whose accessor was asked for last: nobody wrote it, and types that derive have it.
+    /// The field whose accessor was asked for last. Lombok makes it, and derived types inherit it.
     made: Option<DefAt>,
 }
 
@@ -212,7 +212,7 @@ impl Language for Java {
     }
 
     fn miscounted(l: &mut Linker<Self>, hits: &[Hit]) -> SmallVec<[Hit; 2]> {
-        // What sets a field takes its value.
+        // A setter takes the value of its field.
         let is_field = |h: &Hit| !l.files.def(h.at).kind.is_callable() && !l.files.def(h.at).kind.is_type();
         hits.iter().take(1).filter(|h| hits.len() == 1 && is_field(h)).cloned().collect()
     }

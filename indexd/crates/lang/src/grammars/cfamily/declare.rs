@@ -58,7 +58,7 @@ impl<'s> Visitor<'_, 's> {
             if self.is_statement(node) {
                 return self.forward(Some(node));
             }
-            // Of C any struct is one that it announces; `struct T *` in C++ announces it as well.
+            // In C each struct is announced by its use. `struct T *` in C++ announces T as well.
             if let Some(name) = name.filter(|n| self.is_cpp && self.k(*n) == K::TypeName) {
                 self.announce(name);
             }

@@ -40,7 +40,7 @@ pub(super) fn is_reserved(name: &str) -> bool {
     WORDS.split_ascii_whitespace().any(|w| w == name)
 }
 
-/// Whether a word of a text between these others is the name that a declaration begins: `T x =`, `T *x;`.
+/// Returns true if a word between these others is the name in a declaration: `T x =`, `T *x;`.
 fn is_declared(before: [&str; 2], next: &str) -> bool {
     let is_word = |w: &str| {
         w.starts_with(|c: char| c.is_alphabetic() || c == '_')

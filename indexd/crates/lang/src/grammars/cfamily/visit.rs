@@ -494,7 +494,7 @@ impl<'s> Visitor<'_, 's> {
             if is_name && !is_part && !own.contains(&name) {
                 let at = start + token.span.start;
                 let value = self.free(name, at, Role::None);
-                // Who calls is the place that uses the macro.
+                // The place that uses the macro is the caller.
                 self.loose(value, at);
             }
         }

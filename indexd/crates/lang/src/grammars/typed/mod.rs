@@ -106,7 +106,7 @@ pub(in crate::grammars) struct Visitor<'b, 's> {
     def_bindings: FxHashMap<DefIdx, BindingId>,
     /// What the function literals around return, the innermost last.
     returns: Vec<Vec<ExprId>>,
-    /// The decorators that are kept, of what is being read.
+    /// The decorators of the definition that is being read, as far as they are kept.
     decorators: Vec<ExprId>,
     /// What the function around is declared to give.
     result: Option<ExprId>,

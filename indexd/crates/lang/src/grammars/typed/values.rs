@@ -300,7 +300,7 @@ impl<'s> Visitor<'_, 's> {
         e
     }
 
-    /// What `f` reads, and the decorators in it that are kept.
+    /// Runs `f`; returns its result and the kept decorators that it read.
     pub(super) fn decorated<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> (T, Vec<ExprId>) {
         let outer = std::mem::take(&mut self.decorators);
         let out = f(self);
