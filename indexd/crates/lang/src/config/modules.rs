@@ -103,7 +103,10 @@ fn leaves(name: &str, value: &Value, out: &mut Vec<(String, String)>) {
     match value {
         Value::Text(text) => out.push((name.to_owned(), text.clone())),
         Value::List(items) => items.iter().for_each(|v| leaves(name, v, out)),
-        Value::Object(members) => members.iter().for_each(|m| leaves(name, &m.1, out)),
+        // `types@<5.4` is for compilers of other versions.
+        Value::Object(members) => {
+            members.iter().filter(|m| !m.0.contains('@')).for_each(|m| leaves(name, &m.1, out));
+        }
         Value::Other => {}
     }
 }

@@ -100,6 +100,8 @@ const TYPED: Typed = Typed {
     ],
     inferred: &["var"],
     is_abstract_without_body: true,
+    // Those of Lombok that make members.
+    decorators: &["Accessors", "Builder", "Data", "Getter", "Setter", "Singular", "SuperBuilder", "Value", "With"],
 };
 
 /// Names behind each other in an import that are looked at.

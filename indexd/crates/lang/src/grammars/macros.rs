@@ -70,6 +70,17 @@ pub(super) fn is_macro(word: &str) -> bool {
         && word.bytes().all(is_part)
 }
 
+/// Returns true if a word may be a macro for an attribute, as `__unused` is, and is not one of a compiler's own.
+pub(super) fn is_attribute(word: &str) -> bool {
+    const COMPILERS: &str = "__attribute __attribute__ __declspec __asm __asm__ __typeof __typeof__ __extension__ \
+        __restrict __restrict__ __inline __inline__ __const __const__ __volatile __volatile__ __signed __signed__ \
+        __cdecl __stdcall __fastcall __thiscall __vectorcall __thread __alignof __alignof__ __label__ __auto_type";
+    word.starts_with("__")
+        && !word.starts_with("__builtin")
+        && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+        && !COMPILERS.split_ascii_whitespace().any(|w| w == word)
+}
+
 fn is_identifier(word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     word.starts_with(|c: char| c.is_alphabetic() || c == '_') && word.chars().all(is_part)

@@ -145,6 +145,10 @@ pub fn rewrites(parser: &tree_sitter::Language) -> Option<fn(&str) -> Option<Str
     if [&c::C, &cpp::CPP].iter().any(|g| *parser == (g.parser)()) {
         return Some(cfamily::for_parser);
     }
+    #[cfg(feature = "systems")]
+    if *parser == (rust::RUST.parser)() {
+        return Some(rust::for_parser);
+    }
     #[cfg(feature = "dotnet")]
     if *parser == (csharp::CSHARP.parser)() {
         return Some(csharp::for_parser);

@@ -11,9 +11,12 @@
 mod items;
 mod macros;
 mod patterns;
+mod rewrite;
 mod values;
 
 pub(super) use items::{keys, modules};
+
+pub(super) use rewrite::for_parser;
 
 use super::table::*;
 use super::typed::forms::{FIRST, Form, LAST, Typed};
@@ -122,6 +125,7 @@ const TYPED: Typed = Typed {
     ],
     inferred: &["_"],
     is_abstract_without_body: false,
+    decorators: &[],
 };
 
 /// Rust.

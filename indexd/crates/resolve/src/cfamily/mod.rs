@@ -94,8 +94,8 @@ impl Language for CFamily {
         }
     }
 
-    fn attr(l: &mut Linker<Self>, ty: Ty, name: &str, _: Space) -> Option<Found> {
-        values::of_pointer(l, ty, name)
+    fn attr(l: &mut Linker<Self>, ty: Ty, name: &str, space: Space) -> Option<Found> {
+        values::of_alias(l, ty, name, space).or_else(|| values::of_pointer(l, ty, name))
     }
 
     fn in_package(l: &mut Linker<Self>, package: &str, name: &str, space: Space) -> Found {

@@ -135,6 +135,21 @@ fn call(l: &mut Linker<CFamily>, file: File, e: ExprId, callee: ExprId) -> Optio
     Some(Val { ty, is_inferred })
 }
 
+/// Finds a member behind the name of an alias: one of the aliased type, unless the alias itself has it.
+pub(super) fn of_alias(l: &mut Linker<CFamily>, ty: Ty, name: &str, space: Space) -> Option<Found> {
+    let Type::Static(at) = *l.types.get(ty) else { return None };
+    if l.files.def(at).kind != DefKind::Alias || !l.files.members(at, name).is_empty() {
+        return None;
+    }
+    let target = l.type_of_def(at, &[]);
+    let target = match *l.types.get(target) {
+        Type::Named(class, _) if class != at => l.types.make(Type::Static(class)),
+        Type::Std(name, _) => l.types.make(Type::StdStatic(name)),
+        _ => return None,
+    };
+    Some((*l.attr(target, name, space)).clone())
+}
+
 /// What the operators of a pointer or an array lead to: those are of the language.
 pub(super) fn of_pointer(l: &mut Linker<CFamily>, ty: Ty, name: &str) -> Option<Found> {
     if !is_sign(name) || !is_pointer(l, ty) {

@@ -78,8 +78,27 @@ impl<'a, L: Language> Linker<'a, L> {
                 self.emit(&found, of.is_inferred, it, out);
             }
             Node::Keyword { name, .. } => self.link_key(e, Use { name, at, role }, out),
+            Node::Word { word, value } if facts.str(word) == "#" => self.link_loose(value, at, role, out),
             Node::Word { value, .. } => self.link_function(e, value, at, out),
             _ => {}
+        }
+    }
+
+    /// Links a name in the text of a macro. A name without a definition here may have one at the place that uses the macro.
+    fn link_loose(&mut self, value: ExprId, at: u32, role: Role, out: &mut Links) {
+        let facts = self.facts(0);
+        let space = Space::of(role);
+        let found = match (L::found(self, 0, value, space), facts.expr(value).node) {
+            (Some(found), _) => found,
+            (None, Node::Name { name, .. }) => {
+                (*self.free(Place { file: 0, at }, facts.str(name), space)).clone()
+            }
+            _ => return,
+        };
+        if let (false, Node::Name { name, .. } | Node::Attr { name, .. }) =
+            (found.hits.is_empty(), facts.expr(value).node)
+        {
+            self.emit(&found, false, Use { name, at, role }, out);
         }
     }
 

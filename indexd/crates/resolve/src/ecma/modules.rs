@@ -18,6 +18,8 @@ const SOURCES: [(&str, &[&str]); 4] = [
     (".mjs", &[".mts", ".d.mts"]),
     (".cjs", &[".cts", ".d.cts"]),
 ];
+/// Folders for files that are built from those in `src`.
+const BUILT: [&str; 5] = ["dist", "lib", "build", "out", "esm"];
 /// Configurations that extend each other.
 const EXTENDS_MAX: u32 = 4;
 
@@ -44,7 +46,8 @@ impl Linker<'_> {
         }
         if module == "." || module == ".." || module.starts_with("./") || module.starts_with("../") {
             let base = normalized(&join(dir_of(from), module));
-            return base.and_then(|b| self.file_or_index(&b)).map_or(Module::Missing, Module::File);
+            let found = base.and_then(|b| self.at(&b).or_else(|| self.package_at(&b)));
+            return found.map_or(Module::Missing, Module::File);
         }
         let found = self
             .by_config(from, module)
@@ -72,6 +75,22 @@ impl Linker<'_> {
             .or_else(|| {
                 ENDINGS[..9].iter().find_map(|e| self.recorder().file(&join(base, &format!("index{e}"))))
             })
+    }
+
+    /// The file at a path, or the source that is built to it: `src/a.ts` for `dist/a.js` in the folder of a package.
+    fn at(&self, path: &str) -> Option<FileDoc> {
+        let source = || {
+            let (at, folder) = BUILT.iter().find_map(|b| Some((find_folder(path, b)?, b)))?;
+            self.recorder().file(&join(&path[..at], "package.json"))?;
+            self.file_or_index(&join(&join(&path[..at], "src"), &path[at + folder.len() + 1..]))
+        };
+        self.file_or_index(path).or_else(source)
+    }
+
+    /// The main file of the package in a folder.
+    fn package_at(&self, folder: &str) -> Option<FileDoc> {
+        let package = self.recorder().file(&join(folder, "package.json"))?;
+        self.by_statement(package, ".").or_else(|| self.file_or_index(&join(folder, "src/index")))
     }
 
     /// `paths` and `baseUrl` of the nearest configuration.
@@ -192,8 +211,8 @@ impl Linker<'_> {
         let path = self.recorder().path(package);
         let stated = self.stated(package);
         stated.iter().find_map(|(pattern, target)| {
-            let target = matched(pattern, target, name)?;
-            self.file_or_index(&normalized(&join(dir_of(&path), &target))?)
+            let target = normalized(&matched(pattern, target, name)?)?;
+            self.at(&join(dir_of(&path), &target))
         })
     }
 
@@ -206,6 +225,13 @@ impl Linker<'_> {
         };
         interface.imports.iter().filter_map(of).collect()
     }
+}
+
+/// Returns the offset of a folder of this name in a path.
+fn find_folder(path: &str, folder: &str) -> Option<usize> {
+    let is_whole =
+        |at: &usize| (*at == 0 || path[..*at].ends_with('/')) && path[at + folder.len()..].starts_with('/');
+    path.match_indices(folder).map(|m| m.0).find(is_whole)
 }
 
 /// Returns true if a version may be in the range asked for: they have the same first number that is not zero.

@@ -4,9 +4,10 @@
 //! its package, in packages that are imported whole, and in `java.lang` ([`names`]). What the language brings along
 //! is a table.
 
+mod lombok;
 mod names;
 
-use crate::declared::{Found, Language, Linker, Place, Space};
+use crate::declared::{Found, Hit, Language, Linker, Place, Space};
 use crate::recorder::Recorder;
 use crate::typed::std::Table;
 use crate::typed::{DefAt, File, Ty, Type, Val};
@@ -44,6 +45,8 @@ pub(crate) struct Java;
 pub(crate) struct Own {
     /// The types that were looked up in packages.
     packaged: FxHashMap<Packaged, SmallVec<[DefAt; 2]>>,
+    /// The field whose accessor was asked for last. Lombok makes it, and derived types inherit it.
+    made: Option<DefAt>,
 }
 
 /// A package, and a name in it.
@@ -105,7 +108,7 @@ impl Language for Java {
 
     fn value(l: &mut Linker<Self>, file: File, e: ExprId) -> Option<Val> {
         let facts = l.facts(file);
-        let Node::Word { word, value } = facts.expr(e).node else { return None };
+        let Node::Word { word, value } = facts.expr(e).node else { return lombok::call(l, file, e) };
         let ty = match facts.str(word) {
             "class" => {
                 let of = l.written(file, value);
@@ -178,6 +181,8 @@ impl Language for Java {
                 if !facts.def(of.def).params.is_empty() && !own.iter().any(is_accessor) {
                     own.extend(l.members_in(of, name, Space::Values));
                 }
+                l.own.made = if own.is_empty() { lombok::accessor(l, of, name) } else { None };
+                own.extend(l.own.made);
             }
             Space::Values => {
                 own.retain(|m| facts.def(m.def).kind.is_type() || !facts.def(m.def).kind.is_callable())
@@ -194,7 +199,7 @@ impl Language for Java {
     fn is_inherited(l: &Linker<Self>, at: DefAt) -> bool {
         // Of what is local it is not known whether it is private.
         let flags = l.files.def(at).flags;
-        flags.has(DefFlags::EXPORTED) || flags.has(DefFlags::LOCAL)
+        flags.has(DefFlags::EXPORTED) || flags.has(DefFlags::LOCAL) || l.own.made == Some(at)
     }
 
     fn bases(l: &mut Linker<Self>, at: DefAt) -> Vec<Ty> {
@@ -206,7 +211,16 @@ impl Language for Java {
         bases
     }
 
+    fn miscounted(l: &mut Linker<Self>, hits: &[Hit]) -> SmallVec<[Hit; 2]> {
+        // A setter takes the value of its field.
+        let is_field = |h: &Hit| !l.files.def(h.at).kind.is_callable() && !l.files.def(h.at).kind.is_type();
+        hits.iter().take(1).filter(|h| hits.len() == 1 && is_field(h)).cloned().collect()
+    }
+
     fn attr(l: &mut Linker<Self>, ty: Ty, name: &str, space: Space) -> Option<Found> {
+        if let Some(found) = lombok::attr(l, ty, name, space) {
+            return Some(found);
+        }
         let Type::Static(at) = *l.types.get(ty) else { return None };
         if space != Space::Calls || l.files.def(at).kind != DefKind::Enum {
             return None;

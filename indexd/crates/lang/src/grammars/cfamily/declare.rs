@@ -58,6 +58,10 @@ impl<'s> Visitor<'_, 's> {
             if self.is_statement(node) {
                 return self.forward(Some(node));
             }
+            // In C each struct is announced by its use. `struct T *` in C++ announces T as well.
+            if let Some(name) = name.filter(|n| self.is_cpp && self.k(*n) == K::TypeName) {
+                self.announce(name);
+            }
             return name.map_or(self.opaque, |n| self.ty(n));
         };
         let def = name.and_then(|n| self.def_of_record(n));
@@ -277,12 +281,16 @@ impl<'s> Visitor<'_, 's> {
         let name = ty.and_then(|t| self.field(t, self.f.name)).filter(|n| self.k(*n) == K::TypeName);
         if let Some(name) = name {
             self.tell_all(name);
-            let name = self.b.str(self.slice(name));
-            if !self.forwards.contains(&name) {
-                self.forwards.push(name);
-            }
+            self.announce(name);
         }
         ExprId::NONE
+    }
+
+    fn announce(&mut self, name: usize) {
+        let name = self.b.str(self.slice(name));
+        if !self.forwards.contains(&name) {
+            self.forwards.push(name);
+        }
     }
 
     /// The definition that a declarator names.

@@ -61,6 +61,7 @@ pub(super) enum K {
     Return,
     // directives
     Passed,
+    MacroDefinition,
     Condition,
     Directive,
 }
@@ -98,7 +99,8 @@ const KINDS: &[(&str, K)] = &[
     ("for_statement", K::Block), ("if_statement", K::Block), ("while_statement", K::Block),
     ("switch_statement", K::Block), ("expression_statement", K::Statement), ("return_statement", K::Return),
     ("preproc_include", K::Passed), ("using_declaration", K::Passed), ("namespace_alias_definition", K::Passed),
-    ("goto_statement", K::Passed), ("preproc_def", K::Passed), ("preproc_function_def", K::Passed),
+    ("goto_statement", K::Passed), ("preproc_def", K::MacroDefinition),
+    ("preproc_function_def", K::MacroDefinition),
     ("preproc_ifdef", K::Condition), ("preproc_defined", K::Condition), ("preproc_call", K::Directive),
 ];
 

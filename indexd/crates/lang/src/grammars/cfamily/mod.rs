@@ -40,6 +40,16 @@ pub(super) fn is_reserved(name: &str) -> bool {
     WORDS.split_ascii_whitespace().any(|w| w == name)
 }
 
+/// Returns true if a word between these others is the name in a declaration: `T x =`, `T *x;`.
+fn is_declared(before: [&str; 2], next: &str) -> bool {
+    let is_word = |w: &str| {
+        w.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && !matches!(w, "return" | "case" | "goto" | "else")
+    };
+    let is_behind_type = is_word(before[0]) || before[0] == "*" && is_word(before[1]);
+    is_behind_type && matches!(next, "=" | ";" | "," | "[" | ")")
+}
+
 /// What the words before the name of a definition say: enumerators that are named behind their enumeration, a
 /// namespace whose names are seen around it as well, a method that a class which derives may override.
 pub(super) fn marks(is: DefKind, before: &str) -> DefFlags {
@@ -264,8 +274,20 @@ impl<'s> Visitor<'_, 's> {
             let names = words.filter(|w| w.starts_with(|c: char| c.is_alphabetic() || c == '_'));
             for (i, name) in names.enumerate() {
                 let at = range.start + (name.as_ptr() as usize - start);
-                let role = if i == 0 && text.ends_with(')') { Role::Call } else { Role::Read };
-                self.free(name, at as u32, role);
+                let (at, is_called) = (at as u32, i == 0 && text.ends_with(')'));
+                match i {
+                    0 => {
+                        let callee = self.free(name, at, if is_called { Role::Call } else { Role::Read });
+                        if is_called {
+                            let args = self.b.list(&[]);
+                            self.node(Shape::Call { callee, args }, at);
+                        }
+                    }
+                    _ => {
+                        let value = self.free(name, at, Role::None);
+                        self.loose(value, at);
+                    }
+                }
             }
         }
     }

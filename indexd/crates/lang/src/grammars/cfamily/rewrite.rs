@@ -1,7 +1,7 @@
 //! Macros that stand before a declaration or the name of a type, `class API Name` and `API int f();`: the
 //! grammar takes them for types. They are blanked out for the parser, each byte at its place.
 
-use super::super::macros::is_macro;
+use super::super::macros::{is_attribute, is_macro};
 use std::ops::Range;
 
 /// Words that begin the declaration of a type.
@@ -102,7 +102,7 @@ pub(super) fn blanked(text: &str) -> Vec<Range<usize>> {
             Token::Word(word) if RECORDS.contains(&word) && so_far.last != Token::Word("enum") => {
                 at = before_name(text, at, &mut out);
             }
-            Token::Word(word) if is_macro(word) => {
+            Token::Word(word) if is_macro(word) || is_attribute(word) => {
                 if let Some(range) = so_far.macro_at(text, &range) {
                     at = range.end;
                     out.push(range);
@@ -170,7 +170,11 @@ impl<'t> SoFar<'t> {
     fn end_of_call(&self, text: &str, at: usize) -> Option<usize> {
         let end = arguments(text, at);
         let begins_one = |w: &str| OUTER.contains(&w) || RECORDS.contains(&w) || BEFORE.contains(&w);
-        if end > at && begins(self.last) && behind_macros(text, end).is_some_and(begins_one) {
+        let is_before = |text: &str| {
+            behind_macros(text, end).is_some_and(begins_one)
+                || is_before_declaration(text, end, &self.classes)
+        };
+        if end > at && begins(self.last) && is_before(text) {
             return Some(end);
         }
         let is_behind = ends(self.before, self.last, self.closed);
@@ -194,7 +198,7 @@ fn end_behind(text: &str, at: usize, last: Token) -> Option<usize> {
 /// Whether a declaration may begin behind a token.
 fn begins(last: Token) -> bool {
     match last {
-        Token::Word(word) => BEFORE.contains(&word),
+        Token::Word(word) => word == "template" || BEFORE.contains(&word),
         Token::Sign(sign) => matches!(sign, b';' | b'}' | b'{' | b':' | b'\n' | b'>'),
     }
 }
@@ -540,6 +544,8 @@ mod tests {
         check("ABC(1)\nstatic int x;", &["ABC(1)"]);
         check("int ABC_CALL f(int a);", &["ABC_CALL"]);
         check("T *ABC_CALL n::f(int a) { if (a) return ABC; else ABC f(a); }", &["ABC_CALL"]);
+        check("ABC(1) T f(int x);", &["ABC(1)"]);
+        check("extern template ABC(1) T f(a<int>);", &["ABC(1)"]);
         check("ABC N::Q(int x) { }", &[]);
         check("ABC R<T>::f(int x) { }", &[]);
         check("ABC(1); a::b c(2);", &[]);
@@ -550,6 +556,10 @@ mod tests {
         check("void f(ABC_U T *x, ABC_U const T *y);", &["ABC_U", "ABC_U"]);
         check("void f(ABC_U unsigned int x) { }", &["ABC_U"]);
         check("void f(ABC_U n::T<U> &x = d);", &["ABC_U"]);
+        check("void f(__unused int fd, __unused T *t)", &["__unused", "__unused"]);
+        check("static int __init f(void) { }", &["__init"]);
+        check("__dead void f(void);", &["__dead"]);
+        check("void f(__u32 x, __extension__ long y) { __builtin_trap(); }", &[]);
         check("void f(ABC x, ABC const y, ABC *z, ABC const *w);", &[]);
         check("int g() { return f(ABC, x * y) + h(ABC * x); }", &[]);
     }

@@ -51,8 +51,10 @@ pub(in crate::grammars) fn keys(facts: &Facts, module: &str, idx: DefIdx, out: &
     if def.receiver.is_some() && def.kind.is_type() {
         out.push((Key::any("c-nested", name), idx));
     }
-    // In C, what a struct holds is not hidden by it.
-    let is_inner = around.is_some_and(|p| !is_in_namespace(facts, p)) || def.kind.is_type();
+    // In C, what a struct holds is not hidden by it: types, and enumerators of those with and without a name.
+    let is_inner = around.is_some_and(|p| !is_in_namespace(facts, p))
+        || def.kind.is_type()
+        || def.kind == DefKind::Constant;
     if is_inner && !is_seen {
         out.push((Key::any("c-inner", name), idx));
     }

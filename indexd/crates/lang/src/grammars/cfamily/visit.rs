@@ -1,10 +1,11 @@
 //! Expressions.
 
-use super::Visitor;
 use super::kinds::K;
+use super::{Visitor, is_declared, is_reserved};
+use crate::tokens::tokens;
 use indexd_model::facts::{LiteralKind, SequenceKind};
 use indexd_model::limits::PARSE_DEPTH_MAX;
-use indexd_model::{BindingId, BindingKind, ExprId, Node as Shape, Role, Source};
+use indexd_model::{BindingId, BindingKind, ExprId, Language, Node as Shape, Role, Source};
 
 impl<'s> Visitor<'_, 's> {
     pub(super) fn k(&self, node: usize) -> K {
@@ -36,6 +37,7 @@ impl<'s> Visitor<'_, 's> {
                 self.tell_all(node);
                 self.opaque
             }
+            K::MacroDefinition => self.macro_body(node),
             K::Condition => self.condition(node),
             K::Directive => self.directive(node),
             K::Declaration => self.declaration(node),
@@ -469,6 +471,40 @@ impl<'s> Visitor<'_, 's> {
             }
         }
         self.opaque
+    }
+
+    /// The names in the text of a macro, but for its parameters, members, and what the text itself declares. What they
+    /// mean depends on the place where the macro is used, so a name that leads nowhere says nothing.
+    fn macro_body(&mut self, node: usize) -> ExprId {
+        self.tell_all(node);
+        let Some(value) = self.field(node, self.f.value) else { return self.opaque };
+        let (text, start) = (self.slice(value), self.start(value));
+        let parameters = self.field(node, self.f.parameters).map_or(Vec::new(), |p| self.children(p));
+        let mut own: Vec<&str> = parameters.into_iter().map(|p| self.slice(p)).collect();
+        let all = tokens(text, Language::Cpp);
+        let word = |i: Option<usize>| i.and_then(|i| all.get(i)).map_or("", |t| t.text(text));
+        for (i, token) in all.iter().enumerate().filter(|(_, t)| t.is_word) {
+            let (name, next) = (token.text(text), word(Some(i + 1)));
+            let before = [1, 2].map(|n| word(i.checked_sub(n)));
+            if is_declared(before, next) {
+                own.push(name);
+            }
+            let is_part = matches!(before[0], "." | "#" | ":") || before == [">", "-"] || next == "#";
+            let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_') && !is_reserved(name);
+            if is_name && !is_part && !own.contains(&name) {
+                let at = start + token.span.start;
+                let value = self.free(name, at, Role::None);
+                // The place that uses the macro is the caller.
+                self.loose(value, at);
+            }
+        }
+        self.opaque
+    }
+
+    /// A use that counts where it leads somewhere, and else is not worth a word.
+    pub(super) fn loose(&mut self, value: ExprId, at: u32) {
+        let word = self.b.str("#");
+        self.b.expr(Shape::Word { word, value }, at, Role::Read);
     }
 
     /// `#undef X`.

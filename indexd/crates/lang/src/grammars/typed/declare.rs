@@ -35,11 +35,16 @@ impl<'s> Visitor<'_, 's> {
     pub(super) fn variables(&mut self, node: usize) -> ExprId {
         let ty = self.declared(node, 0);
         let (kind, declarators) = (self.part(node, 0), self.parts(node, 1));
-        for child in self.children(node).filter(|c| Some(*c) != kind && !declarators.contains(c)) {
-            self.expr(child, Role::Read);
-        }
+        let ((), decorators) = self.decorated(|it| {
+            for child in it.children(node).filter(|c| Some(*c) != kind && !declarators.contains(c)) {
+                it.expr(child, Role::Read);
+            }
+        });
         for declarator in declarators {
             self.declarator(declarator, ty);
+            if let Some(def) = self.part(declarator, 0).and_then(|name| self.def_at(name)) {
+                self.b.defs[def.index()].decorators.clone_from(&decorators);
+            }
         }
         self.opaque()
     }
@@ -211,17 +216,20 @@ impl<'s> Visitor<'_, 's> {
         self.scoped(|it| {
             let type_params = parts[1].map_or(Vec::new(), |p| it.type_params(p));
             parts[0].into_iter().for_each(|n| it.tell(n));
-            let mut bases = Vec::new();
-            for child in it.children(node).filter(|c| !parts.contains(&Some(*c))) {
-                match it.form(child) {
-                    Form::Bases => it.bases(child, &mut bases, 0),
-                    _ => _ = it.expr(child, Role::Read),
+            let (bases, decorators) = it.decorated(|it| {
+                let mut bases = Vec::new();
+                for child in it.children(node).filter(|c| !parts.contains(&Some(*c))) {
+                    match it.form(child) {
+                        Form::Bases => it.bases(child, &mut bases, 0),
+                        _ => _ = it.expr(child, Role::Read),
+                    }
                 }
-            }
+                bases
+            });
             let params = parts[2].map_or(Vec::new(), |p| it.scoped(|it| it.params(p)));
             if let Some(def) = def {
                 let d = &mut it.b.defs[def.index()];
-                (d.bases, d.type_params, d.params) = (bases, type_params, params);
+                (d.bases, d.type_params, d.params, d.decorators) = (bases, type_params, params, decorators);
             }
             if let Some(body) = parts[3] {
                 it.body_of(body, def);

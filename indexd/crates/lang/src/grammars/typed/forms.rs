@@ -17,6 +17,8 @@ pub(in crate::grammars) struct Typed {
     pub(in crate::grammars) inferred: &'static [&'static str],
     /// Whether a function of a type is abstract where it has no body.
     pub(in crate::grammars) is_abstract_without_body: bool,
+    /// Names of decorators that definitions keep, since the linker reads them.
+    pub(in crate::grammars) decorators: &'static [&'static str],
 }
 
 /// The first named child, as a part.

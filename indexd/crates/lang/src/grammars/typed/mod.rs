@@ -44,6 +44,7 @@ pub(super) fn uses<'s>(b: &mut Builder<'s>, text: &'s str, forms: &Forms, tree: 
         receivers: [BindingId::NONE; 2],
         def_bindings: FxHashMap::default(),
         returns: Vec::new(),
+        decorators: Vec::new(),
         result: None,
         subject: opaque,
         asides,
@@ -105,6 +106,8 @@ pub(in crate::grammars) struct Visitor<'b, 's> {
     def_bindings: FxHashMap<DefIdx, BindingId>,
     /// What the function literals around return, the innermost last.
     returns: Vec<Vec<ExprId>>,
+    /// The decorators of the definition that is being read, as far as they are kept.
+    decorators: Vec<ExprId>,
     /// What the function around is declared to give.
     result: Option<ExprId>,
     /// What the innermost `switch` or `match` looks at.

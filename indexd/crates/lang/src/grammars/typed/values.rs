@@ -292,7 +292,19 @@ impl<'s> Visitor<'_, 's> {
         let callee = self.expr_part(node, 0, Role::Decorator);
         let args = self.part(node, 1);
         let args = self.exprs(args);
-        self.node(Shape::Call { callee, args }, at)
+        let e = self.node(Shape::Call { callee, args }, at);
+        let name = self.part(node, 0).map_or("", |n| self.slice(n));
+        if self.forms.table.decorators.contains(&name.rsplit('.').next().unwrap_or(name)) {
+            self.decorators.push(e);
+        }
+        e
+    }
+
+    /// Runs `f`; returns its result and the kept decorators that it read.
+    pub(super) fn decorated<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> (T, Vec<ExprId>) {
+        let outer = std::mem::take(&mut self.decorators);
+        let out = f(self);
+        (out, std::mem::replace(&mut self.decorators, outer))
     }
 
     fn pair(&mut self, node: usize) -> ExprId {
