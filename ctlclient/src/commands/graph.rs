@@ -171,7 +171,7 @@ fn around_text(answer: &GraphResult, style: Style) -> String {
     out + &format!("{}\n", style.dim(&safe_line(&answer.coverage.statement)))
 }
 
-/// What was asked about, the most used first. Each edge names its own end, so that a few are enough.
+/// The definitions that were asked about, the most used first. Each edge names its own end, so a few are enough.
 pub(super) fn heads(answer: &GraphResult, style: Style) -> String {
     let mut out = String::new();
     for root in answer.roots.iter().take(HEADS_SHOWN) {

@@ -287,7 +287,7 @@ fn own_command() -> String {
 pub struct Target {
     /// The root itself.
     pub repo: Option<String>,
-    /// The folder that the user stands in.
+    /// The current folder.
     pub cwd: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Answers for people on a terminal: places, shown definitions, lines that match, and edges, with coloured code.
 
-use super::lookup::{links_text, name_of, place, title};
+use super::lookup::{links_text, name_of};
 use super::pack_text::numbered;
 use crate::cli::Common;
 use crate::code::{Code, Look, columns_of, wrap};

@@ -1,7 +1,7 @@
 //! Items in the braces of a macro, `pin_project! { pub struct T { .. } }`: most such macros keep the items as they are. The
 //! braces are moved for the parser, each byte at its place, so that the items belong to the file.
 
-/// Words that begin an item, or stand before one.
+/// Words that begin an item, or precede one.
 const ITEMS: [&str; 16] = [
     "pub", "struct", "enum", "fn", "impl", "mod", "use", "const", "static", "trait", "type", "unsafe",
     "async", "extern", "union", "#[",
