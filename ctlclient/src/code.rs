@@ -33,8 +33,8 @@ pub enum Look {
 }
 
 impl Code {
-    /// Asks for the classes of lines, each given as path, first and last line. Nothing is asked where there
-    /// are no colours; without an answer the lines are plain.
+    /// Asks for the classes of lines, each given as path, first and last line. Without
+    /// colours nothing is asked; without an answer the lines are plain.
     pub fn of(
         common: &Common,
         session: &mut Session,

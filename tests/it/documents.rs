@@ -57,6 +57,11 @@ fn two_runs_give_the_same_bytes() {
     assert_eq!(ok(&other.ctl(&["map", "--no-cache"])), map);
     let pack = markdown(&one, &["how long is the delay"]);
     assert_eq!(markdown(&other, &["how long is the delay", "--param", "noCache=true"]), pack);
+    // Options that shape a pack do not shape a document, and are refused.
+    for option in [&["--budget", "900"][..], &["--expect", "Delay"], &["--param", "budgets.maxItems=1"]] {
+        let asked = [&["pack", "--as", "document", "how long is the delay"], option].concat();
+        check_failure(&other.ctl(&asked), 2, "POC_E_NOT_SUPPORTED");
+    }
     for part in [
         "## Summary",
         "## Rationale",

@@ -103,3 +103,13 @@ fn a_person_reads_no_codes() {
     assert!(seen.starts_with("ctl: no definition of \"Nobody\" in the index\nhint: "), "{seen}");
     check_failure(&user.ctl(&["callers", "Nobody"]), 66, "POC_E_SYMBOL_NOT_FOUND");
 }
+
+/// Files with code come before those that only mention the text.
+#[test]
+fn grep_shows_code_before_documents() {
+    let user = user();
+    user.write("repo/CHANGES.md", "# Changes\n\n- Delay doubles\n");
+    let seen = seen(&user, &["grep", "Delay"], &[("NO_COLOR", "1")]);
+    let at = |path: &str| seen.find(path).unwrap_or_else(|| panic!("{path}: {seen}"));
+    assert!(at("delay.go") < at("CHANGES.md"), "{seen}");
+}

@@ -16,6 +16,7 @@ use indexd_proto::Method;
 use indexd_proto::documents::{MapParams, MapResult, MarkdownParams, MarkdownResult};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::paths::repository_around;
+use indexd_proto::request::{PackParams, Request};
 use std::path::{Path, PathBuf};
 
 /// Options of `map`.
@@ -117,7 +118,15 @@ fn warn(common: &Common, warnings: &[String]) {
 
 fn by_index(common: &Common, args: &PackArgs, query: &str) -> Result<MarkdownResult, Failure> {
     let mut progress = Progress::new(common.quiet);
-    let call = super::pack::params(common, args, query.to_owned())?.call;
+    let PackParams { call, request } = super::pack::params(common, args, query.to_owned())?;
+    let plain = Request { query: request.query.clone(), include_explain: Some(false), ..Request::default() };
+    if request != plain {
+        return Err(Failure::hinted(
+            ErrorCode::NotSupported,
+            "a document has limits and sections of its own",
+            "leave out the options that shape a pack; --param noCache=true may stand",
+        ));
+    }
     let params = MarkdownParams {
         repo: call.repo,
         cwd: call.cwd,

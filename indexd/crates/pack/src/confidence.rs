@@ -10,8 +10,8 @@
 //!
 //! The coverage of a hit is its share of the weight of all words of the text and of the expectations. If no
 //! hit covers much, the tree holds nothing of the kind. If the first hit covers much and no other has more of
-//! the words, it is the answer. If no code holds half of the expectations, the rest can meet by chance: the share
-//! is then that of the flattest answers. The shares come from questions with known answers: `relevance reading --bands`
+//! the words, it is the answer. If code holds half of the expectations or fewer, these can meet by chance: the
+//! share is then that of the lowest band. The shares come from questions with known answers: `relevance reading --bands`
 //! prints them, and `docs/ranking.md` has the table.
 
 use crate::naming::Named;

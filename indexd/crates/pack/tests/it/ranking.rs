@@ -187,3 +187,17 @@ fn a_function_inside_another_is_named_where_no_other_definition_is() {
     assert_eq!(named("`wrap_it`"), (String::new(), 0));
     assert_eq!(named("`go_on`"), ("go_on".to_owned(), 0));
 }
+
+/// If code holds half of the expectations or fewer, the rest can meet in one place by chance.
+#[test]
+fn expectations_that_no_code_holds_make_an_answer_less_sure() {
+    let view = crate::support::go();
+    let score = |expect: &[&str]| {
+        let expect: Vec<String> = expect.iter().map(|e| (*e).to_owned()).collect();
+        let asked = "client fetches url and tries again while the server is busy with its attempts";
+        search(&mut Units::new(&view), asked, &expect, &Weights::default(), SeedProvider::Hybrid).1.score
+    };
+    assert_eq!(score(&["Exhausted", "sleep"]), 0.9);
+    assert_eq!(score(&["Exhausted", "sleep", "zorkmid"]), 0.9);
+    assert_eq!(score(&["Exhausted", "sleep", "zorkmid", "quuxify"]), 0.3);
+}
