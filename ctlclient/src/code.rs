@@ -11,6 +11,7 @@ use indexd_proto::limits::HIGHLIGHT_PLACES_MAX;
 use indexd_proto::pack::LineRange;
 use indexd_proto::workspace::{Wait, WaitMode};
 use std::collections::BTreeMap;
+use unicode_width::UnicodeWidthChar as _;
 
 /// Columns of a tab.
 const TAB: usize = 4;
@@ -120,21 +121,11 @@ pub fn cut(text: &str, width: usize) -> String {
         .collect()
 }
 
-/// Columns of a character in a terminal: East Asian wide ones and pictures take two, tabs [`TAB`].
+/// Columns of a character in a terminal; tabs take [`TAB`].
 fn columns(c: char) -> usize {
     match c {
         '\t' => TAB,
-        '\u{300}'..='\u{36f}' => 0,
-        '\u{1100}'..='\u{115f}'
-        | '\u{2e80}'..='\u{a4cf}'
-        | '\u{ac00}'..='\u{d7a3}'
-        | '\u{f900}'..='\u{faff}'
-        | '\u{fe30}'..='\u{fe6f}'
-        | '\u{ff00}'..='\u{ff60}'
-        | '\u{ffe0}'..='\u{ffe6}'
-        | '\u{1f300}'..='\u{1faff}'
-        | '\u{20000}'..='\u{3fffd}' => 2,
-        _ => 1,
+        c => c.width().unwrap_or(0),
     }
 }
 

@@ -6,10 +6,8 @@ use indexd_proto::call::nearest;
 use std::fmt::Write as _;
 
 /// Words of other tools, and the commands that do the same here.
-const NAMES: [(&str, &str); 22] = [
+const NAMES: [(&str, &str); 19] = [
     ("ask", "pack"),
-    ("preview", "pack"),
-    ("diff", "pack"),
     ("find", "search"),
     ("query", "search"),
     ("rg", "grep"),
@@ -28,7 +26,6 @@ const NAMES: [(&str, &str); 22] = [
     ("impls", "implementations"),
     ("repo_map", "map"),
     ("outline", "map"),
-    ("install", "mcp"),
 ];
 
 /// Words that questions begin with.

@@ -451,8 +451,8 @@ fn found(command: &mut Command) -> Vec<(String, String)> {
 type Stage = fn(&User) -> Option<Command>;
 
 #[test]
-fn the_doctor_finds_each_of_twelve_faults() {
-    let faults: [(&str, &str, &str, Stage); 12] = [
+fn the_doctor_finds_each_fault() {
+    let faults: [(&str, &str, &str, Stage); 14] = [
         ("no runtime folder is named", "runtime-dir", "warn", |user| {
             let mut ctl = user.command("ctl");
             ctl.env_remove("XDG_RUNTIME_DIR").env("TMPDIR", user.dir.path());
@@ -510,9 +510,22 @@ fn the_doctor_finds_each_of_twelve_faults() {
         }),
         ("no daemon beside ctl", "program", "fail", |user| {
             std::fs::create_dir(user.path("bin")).unwrap();
-            copy_program("ctl", &user.path("bin/ctl"));
+            for program in ["ctl", "ctl-more"] {
+                copy_program(program, &user.path(&format!("bin/{program}")));
+            }
             let mut ctl = user.run(&user.path("bin/ctl"));
             ctl.env("PATH", user.path("bin"));
+            Some(ctl)
+        }),
+        ("an agent of the repository starts what is not there", "agents", "fail", |user| {
+            let entry = "{\n  // ours\n  \"servers\": {\"indexd\": {\"command\": \"/nowhere/ctl\"}}\n}\n";
+            user.write("repo/.vscode/mcp.json", entry);
+            None
+        }),
+        ("an agent of the user finds no daemon", "agents", "warn", |user| {
+            user.write("codex/config.toml", "[mcp_servers]\nindexd = { command = \"sh\" }\n");
+            let mut ctl = user.command("ctl");
+            ctl.env("CODEX_HOME", user.path("codex"));
             Some(ctl)
         }),
     ];

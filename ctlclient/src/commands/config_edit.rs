@@ -207,6 +207,12 @@ pub fn json_member(text: &str, path: &[&str], value: Option<&Value>) -> Result<S
     Ok(root.to_string())
 }
 
+/// The value of the member at `path` of a JSON text with comments; `None` without one, and for a text that is not JSON.
+pub fn member(text: &str, path: &[&str]) -> Option<Value> {
+    let (_, object, last) = holder(text, path, false).ok()??;
+    read(&object.get(last)?.value()?.to_string())
+}
+
 /// Sets members of an object whose values are others; a list that begins with the wanted one is left as the
 /// user has gone on with it.
 fn set_members(object: &CstObject, wanted: &serde_json::Map<String, Value>) {

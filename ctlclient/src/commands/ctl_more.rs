@@ -1,6 +1,6 @@
 //! The commands of `ctl-more`, and how `ctl` becomes it.
 
-use super::{agent, mcp, pack, pick, read};
+use super::{agent, doctor, mcp, pack, pick, read};
 use crate::cli::{Cli, Common};
 use crate::failure::Failure;
 use crate::launch;
@@ -11,7 +11,7 @@ pub fn is_meant(cli: &Cli) -> bool {
     cli.command.as_ref().is_some_and(|(entry, matches)| match entry.name {
         "pack" => matches.get_flag("interactive"),
         "agent" => matches.subcommand_name() == Some("install"),
-        name => name == "mcp",
+        name => matches!(name, "mcp" | "doctor"),
     })
 }
 
@@ -23,6 +23,7 @@ pub fn run(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
         Some((entry, matches)) if is_meant(cli) => match entry.name {
             "pack" => pick::pick(&cli.common, &read::<pack::PackArgs>(matches)),
+            "doctor" => doctor::doctor(&cli.common, &read::<doctor::DoctorArgs>(matches)),
             "agent" => agent::install(&cli.common, &read::<agent::AgentArgs>(matches)),
             _ => mcp::mcp(&cli.common, &read::<mcp::McpArgs>(matches)),
         },

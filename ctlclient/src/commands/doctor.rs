@@ -55,7 +55,7 @@ pub fn doctor(common: &Common, _: &DoctorArgs) -> Result<(), Failure> {
         clock(&dirs),
     ];
     checks.extend([open_files(), watches(), watchers(), last_fault(&dirs)]);
-    checks.extend(super::doctor_clients::checks());
+    checks.extend(super::doctor_clients::checks(common));
     checks.extend(daemon(common, &dirs));
     let failed = checks.iter().any(|c| c.verdict == Verdict::Fail);
     let mut out = Output::new();

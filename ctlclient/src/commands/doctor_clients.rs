@@ -2,62 +2,32 @@
 //! cannot find the daemon, and processes that still run a replaced program.
 
 use super::doctor::{fail, ok, warn};
+use super::mcp::{McpClient, entry_of};
+use crate::cli::Common;
+use clap::ValueEnum as _;
 use indexd_proto::printed::Check;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The checks of clients.
-pub fn checks() -> Vec<Check> {
-    vec![agents(), stale()]
-}
-
-/// A configuration of an agent: its file, the member with the servers, and the name for `ctl mcp install`.
-struct Known {
-    file: PathBuf,
-    list: &'static str,
-    client: &'static str,
-}
-
-/// The configurations that `ctl mcp install` writes, of the repository here and of the user.
-fn known() -> Vec<Known> {
-    let here = std::env::current_dir().unwrap_or_default();
-    let root = indexd_proto::paths::repository_around(&here).map_or(here.clone(), Path::to_owned);
-    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-    let of = |file: PathBuf, list, client| Known { file, list, client };
-    vec![
-        of(root.join(".mcp.json"), "mcpServers", "claude"),
-        of(root.join(".cursor/mcp.json"), "mcpServers", "cursor"),
-        of(root.join(".vscode/mcp.json"), "servers", "vscode"),
-        of(root.join(".gemini/settings.json"), "mcpServers", "gemini"),
-        of(root.join("opencode.json"), "mcp", "opencode"),
-        of(home.join(".copilot/mcp-config.json"), "mcpServers", "copilot"),
-        of(home.join(".codeium/windsurf/mcp_config.json"), "mcpServers", "windsurf"),
-        of(home.join(".codex/config.toml"), "mcp_servers", "codex"),
-    ]
+pub fn checks(common: &Common) -> Vec<Check> {
+    vec![agents(common), stale()]
 }
 
 /// Checks that agents can start this program and find the daemon.
-fn agents() -> Check {
+fn agents(common: &Common) -> Check {
     const NAME: &str = "agents";
     let mut n = 0;
-    for known in known() {
-        let Ok(text) = std::fs::read_to_string(&known.file) else { continue };
-        let shown = known.file.display();
-        let again = format!("ctl mcp install {} --write", known.client);
-        let command = match known.client {
-            "codex" => match of_codex(&text) {
-                Some(entry) if !entry.contains("env_vars") && is_placed_by_environment() => {
-                    let said = "passes no XDG_RUNTIME_DIR on, so that the agent does not find this daemon";
-                    return warn(NAME, format!("{shown} {said}"), again);
-                }
-                Some(entry) => value_of(entry, "command"),
-                None => None,
-            },
-            _ => {
-                serde_json::from_str(&text).ok().and_then(|all: Value| command_of(&all[known.list]["indexd"]))
-            }
-        };
-        let Some(command) = command else { continue };
+    for client in McpClient::value_variants().iter().filter(|c| **c != McpClient::Generic) {
+        let Some((file, entry)) = entry_of(common, *client) else { continue };
+        let Some(command) = command_of(&entry) else { continue };
+        let shown = file.display();
+        let name = client.to_possible_value().map(|v| v.get_name().to_owned()).unwrap_or_default();
+        let again = format!("ctl mcp install {name} --write");
+        if *client == McpClient::Codex && entry["env_vars"] == false && is_placed_by_environment() {
+            let said = "passes no XDG_RUNTIME_DIR on, so that the agent does not find this daemon";
+            return warn(NAME, format!("{shown} {said}"), again);
+        }
         n += 1;
         if !can_start(&command) {
             return fail(NAME, format!("{shown} starts {command}, which is not there"), again);
@@ -68,18 +38,6 @@ fn agents() -> Check {
         1 => ok(NAME, "1 is set up here, and its program is there"),
         n => ok(NAME, format!("{n} are set up here, and their programs are there")),
     }
-}
-
-/// The lines of our table in a configuration of Codex.
-fn of_codex(text: &str) -> Option<&str> {
-    let (_, entry) = text.split_once("[mcp_servers.indexd]")?;
-    Some(entry.split("\n[").next().unwrap_or(entry))
-}
-
-/// The string that a line `name = "value"` gives.
-fn value_of(entry: &str, name: &str) -> Option<String> {
-    let line = entry.lines().find_map(|l| l.trim().strip_prefix(name)?.trim().strip_prefix('='))?;
-    Some(line.trim().trim_matches('"').to_owned())
 }
 
 /// The program of an entry: a string, or the first word of a list.
@@ -146,9 +104,6 @@ mod tests {
         ] {
             assert_eq!(command_of(&entry).as_deref(), expect, "{entry}");
         }
-        let text = "a = 1\n[mcp_servers.indexd]\ncommand = \"/x/ctl\"\n[other]\ncommand = \"y\"\n";
-        assert_eq!(value_of(of_codex(text).unwrap(), "command").as_deref(), Some("/x/ctl"));
-        assert_eq!(of_codex("[mcp_servers.other]\n"), None);
         assert!(can_start("sh") && !can_start("/nowhere/ctl") && !can_start("no-such-program-here"));
     }
 

@@ -121,7 +121,7 @@ commands! {
         service "Keep the daemon under the user's service manager" service::ServiceArgs => service::service;
         config "The settings in force" config::ConfigArgs => config::config;
         metrics "The figures of the daemon for Prometheus" metrics::MetricsArgs => metrics::metrics;
-        doctor "Check what could keep this from working" doctor::DoctorArgs => doctor::doctor;
+        doctor "Check what could keep this from working" doctor::DoctorArgs => ctl_more::hand_over;
     }
     "Set up other programs" {
         mcp "Serve coding agents over MCP, or set a client up for it" mcp::McpArgs => ctl_more::hand_over;

@@ -42,6 +42,23 @@ pub fn install(common: &Common, client: McpClient, write: bool, remove: bool) ->
     config_edit::apply(common, &[edit], write, if remove { "" } else { done })
 }
 
+/// The file with our entry for a client, and that entry as JSON; `None` without one.
+pub fn entry_of(common: &Common, client: McpClient) -> Option<(PathBuf, Value)> {
+    let Place { root, file, .. } = place(common, client).ok()?;
+    let file = root.join(file);
+    let text = std::fs::read_to_string(&file).ok()?;
+    let entry = match client {
+        McpClient::Codex => {
+            let document: DocumentMut = text.parse().ok()?;
+            let entry = document.get("mcp_servers")?.get(NAME)?;
+            let command = entry.get("command").and_then(Item::as_str);
+            json!({"command": command, "env_vars": entry.get("env_vars").is_some()})
+        }
+        _ => config_edit::member(&text, &[list_of(client), NAME])?,
+    };
+    Some((file, entry))
+}
+
 /// True if the configuration belongs to the user, not to the repository.
 fn is_of_user(client: McpClient) -> bool {
     use McpClient as C;
@@ -180,9 +197,9 @@ fn toml_entry(text: &str, program: Option<&str>) -> Result<String, String> {
         table.set_implicit(true);
         Item::Table(table)
     });
-    let servers = servers.as_table_like_mut().ok_or("mcp_servers is no table")?;
+    let servers = servers.as_table_like_mut().ok_or("mcp_servers is not a table")?;
     let entry = servers.entry(NAME).or_insert_with(|| Item::Table(Table::new()));
-    let entry = entry.as_table_like_mut().ok_or("mcp_servers.indexd is no table")?;
+    let entry = entry.as_table_like_mut().ok_or("mcp_servers.indexd is not a table")?;
     if entry.get("command").and_then(Item::as_str) != Some(program) {
         entry.insert("command", toml_edit::value(program));
     }

@@ -13,6 +13,7 @@ pub mod workspaces;
 
 use crate::cli::Common;
 use crate::failure::Failure;
+pub use install::entry_of;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "Examples:
