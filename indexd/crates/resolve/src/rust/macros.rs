@@ -7,8 +7,11 @@ use crate::typed::{DefAt, File};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{DefFlags, DefIdx, DefKind, Key, Rule};
 
-/// Modules that are asked for a macro.
-const ASKED_MAX: u32 = 64;
+/// Maximum number of modules that are asked for one macro.
+const ASKED_MAX: usize = 64;
+
+/// The modules that were asked for a macro, with its name there. None is asked twice: imports may form cycles.
+pub(super) type Asked = Vec<(DefAt, String)>;
 
 impl<'a> Linker<'a, Rust> {
     /// What a name means where a macro is called.
@@ -24,7 +27,7 @@ impl<'a> Linker<'a, Rust> {
             let of = DefAt { file, def: scope.unwrap_or(DefIdx::NONE) };
             let is_scope =
                 scope.is_none_or(|d| facts.def(d).kind == DefKind::Module || facts.def(d).kind.is_callable());
-            if is_scope && let Some(found) = self.macro_in(of, name, ASKED_MAX) {
+            if is_scope && let Some(found) = self.macro_in(of, name, &mut Asked::new()) {
                 return Found::defs([found], Rule::Import);
             }
             if scope.is_none_or(|d| facts.def(d).kind == DefKind::Module) {
@@ -61,13 +64,17 @@ impl<'a> Linker<'a, Rust> {
     }
 
     /// A macro that a module has by an import: what another crate exports at its root, a macro of a path.
-    pub(super) fn macro_in(&mut self, of: DefAt, name: &str, left: u32) -> Option<DefAt> {
-        let left = left.checked_sub(1)?;
+    pub(super) fn macro_in(&mut self, of: DefAt, name: &str, asked: &mut Asked) -> Option<DefAt> {
+        let key = (of, name.to_owned());
+        if asked.len() >= ASKED_MAX || asked.contains(&key) {
+            return None;
+        }
+        asked.push(key);
         let facts = self.facts(of.file);
         self.files.record_name(of.file, name);
         let named = |i: &&Import| i.scope == of.def && i.alias.is_some_and(|a| facts.str(a) == name);
         for import in facts.interface.imports.iter().filter(named) {
-            if let Some(found) = self.imported_macro_of(of, import, left) {
+            if let Some(found) = self.imported_macro_of(of, import, asked) {
                 return Some(found);
             }
         }
@@ -76,7 +83,7 @@ impl<'a> Linker<'a, Rust> {
         for import in globs {
             let found = self.follow(of, import, crate::declared::Space::Types);
             let Some(m) = self.as_module(&found).filter(|m| *m != of) else { continue };
-            if let Some(found) = self.macro_of_module(m, name, left / 4) {
+            if let Some(found) = self.macro_of_module(m, name, asked) {
                 return Some(found);
             }
         }
@@ -85,10 +92,10 @@ impl<'a> Linker<'a, Rust> {
 
     /// What an import brings, as a macro.
     pub(super) fn imported_macro(&mut self, of: DefAt, import: &Import) -> Option<DefAt> {
-        self.imported_macro_of(of, import, ASKED_MAX)
+        self.imported_macro_of(of, import, &mut Asked::new())
     }
 
-    fn imported_macro_of(&mut self, of: DefAt, import: &Import, left: u32) -> Option<DefAt> {
+    fn imported_macro_of(&mut self, of: DefAt, import: &Import, asked: &mut Asked) -> Option<DefAt> {
         let facts = self.facts(of.file);
         let path = facts.str(import.module);
         if import.level == 1 {
@@ -100,7 +107,7 @@ impl<'a> Linker<'a, Rust> {
             None => return self.own_macro(of.file, path),
         };
         let m = self.module_at(of, module)?;
-        self.macro_of_module(m, name, left)
+        self.macro_of_module(m, name, asked)
     }
 
     /// The module that a path leads to.
@@ -120,14 +127,14 @@ impl<'a> Linker<'a, Rust> {
     }
 
     /// A macro by a path: defined there, imported there, or exported by the crate whose root it is.
-    pub(super) fn macro_of_module(&mut self, m: DefAt, name: &str, left: u32) -> Option<DefAt> {
+    pub(super) fn macro_of_module(&mut self, m: DefAt, name: &str, asked: &mut Asked) -> Option<DefAt> {
         if m.def == DefIdx::NONE
             && self.is_crate(m.file)
             && let Some(found) = self.exported_macro(m.file, name)
         {
             return Some(found);
         }
-        self.macro_in(m, name, left)
+        self.macro_in(m, name, asked)
             .or_else(|| self.own_macro(m.file, name))
             .or_else(|| self.made_by(m, name))
     }
@@ -183,8 +190,9 @@ impl<'a> Linker<'a, Rust> {
             }
             let parent = self.parent_of(at)?;
             if parent.file != at.file
-                && let Some(found) =
-                    self.own_macro(parent.file, name).or_else(|| self.macro_in(parent, name, 8))
+                && let Some(found) = self
+                    .own_macro(parent.file, name)
+                    .or_else(|| self.macro_in(parent, name, &mut Asked::new()))
             {
                 return Some(found);
             }

@@ -1,5 +1,6 @@
 //! What expressions and written types mean beyond what other languages have.
 
+use super::macros::Asked;
 use super::members::{as_static, assoc, behind};
 use super::names::is_nothing;
 use super::{Rust, TABLE};
@@ -104,9 +105,11 @@ pub(super) fn found(l: &mut Linker<Rust>, file: File, e: ExprId, space: Space) -
         Node::Attr { base, name } if expr.role == Role::Decorator || is_macro_path(l, file, e) => {
             let of = l.eval(file, base);
             let found = match *l.types.get(of.ty) {
-                Type::Module(f) => l.macro_of_module(super::modules::whole(f), facts.str(name), 16),
+                Type::Module(f) => {
+                    l.macro_of_module(super::modules::whole(f), facts.str(name), &mut Asked::new())
+                }
                 Type::Static(at) if l.files.def(at).kind == DefKind::Module => {
-                    l.macro_of_module(at, facts.str(name), 16)
+                    l.macro_of_module(at, facts.str(name), &mut Asked::new())
                 }
                 _ => None,
             };
