@@ -4,6 +4,7 @@
 use super::Java;
 use crate::declared::{Found, Linker, Space};
 use crate::typed::{DefAt, File, Ty, Type, Val};
+use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{DefKind, ExprId, Facts, Node, Rule};
 use smallvec::SmallVec;
 
@@ -22,7 +23,7 @@ fn asked(facts: &Facts, at: DefAt, names: &[&str]) -> Option<bool> {
     facts.def(at.def).decorators.iter().find_map(|d| {
         let Node::Call { callee, args } = facts.expr(*d).node else { return None };
         let name = match facts.expr(callee).node {
-            Node::Name { name, .. } | Node::Attr { name, .. } => facts.str(name),
+            Node::Name { name, .. } | Node::Attr { name, .. } if is_of_lombok(facts, callee) => facts.str(name),
             _ => "",
         };
         let is_none = |a: &ExprId| match facts.expr(*a).node {
@@ -45,15 +46,29 @@ fn is_fluent(facts: &Facts, at: DefAt) -> bool {
     })
 }
 
-/// Returns true if a file imports anything of Lombok.
-fn is_used(facts: &Facts) -> bool {
-    facts.interface.imports.iter().any(|i| facts.str(i.module).starts_with("lombok"))
+/// Returns true if the name of a decorator is imported from Lombok, or written with its package. Imports are read as the
+/// digest of a definition reads them: one of the name counts before those of all names.
+fn is_of_lombok(facts: &Facts, callee: ExprId) -> bool {
+    let name = match facts.expr(callee).node {
+        Node::Name { name, .. } => name,
+        Node::Attr { base, .. } => {
+            return matches!(facts.expr(base).node, Node::Name { name, .. } if facts.str(name) == "lombok");
+        }
+        _ => return false,
+    };
+    let imports = &facts.interface.imports;
+    let is_it = |i: &Import| facts.str(i.module).starts_with("lombok");
+    match imports.iter().find(|i| i.alias == Some(name)) {
+        Some(named) => is_it(named),
+        None => imports.iter().any(|i| i.kind == ImportKind::All && is_it(i)),
+    }
 }
 
 /// The field whose accessor Lombok makes under this name in a type.
 pub(super) fn accessor(l: &mut Linker<Java>, of: DefAt, name: &str) -> Option<DefAt> {
     let facts = l.facts(of.file);
-    if !is_used(&facts) {
+    l.files.record(of);
+    if facts.def(of.def).decorators.is_empty() {
         return None;
     }
     let made: &[(&str, &[&str], &[&str])] = &[
@@ -116,7 +131,7 @@ pub(super) fn attr(l: &mut Linker<Java>, ty: Ty, name: &str, space: Space) -> Op
     l.files.record(at);
     let facts = l.facts(at.file);
     let is_written = !l.members_in(at, name, Space::Calls).is_empty();
-    let is_made = !is_written && is_used(&facts) && has(&facts, at, &["Builder", "SuperBuilder"]);
+    let is_made = !is_written && has(&facts, at, &["Builder", "SuperBuilder"]);
     is_made.then(|| Found::defs([at], Rule::Inferred))
 }
 

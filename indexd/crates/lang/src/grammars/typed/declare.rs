@@ -46,6 +46,14 @@ impl<'s> Visitor<'_, 's> {
                 self.b.defs[def.index()].decorators.clone_from(&decorators);
             }
         }
+        // A type without decorators of its own says that its fields have some.
+        if !decorators.is_empty()
+            && let Some(class) = self.class.some()
+            && self.b.defs[class.index()].decorators.is_empty()
+        {
+            let mark = self.opaque();
+            self.b.defs[class.index()].decorators.push(mark);
+        }
         self.opaque()
     }
 
