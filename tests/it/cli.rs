@@ -710,6 +710,9 @@ fn callers_through_an_interface_are_told_of() {
     let of_file = ok(&user.ctl(&["callers", "retry.go"]));
     assert!(of_file.contains("  [function Get, call, of Delay"), "{of_file}");
     assert!(ok(&user.ctl(&["callers", "Delay"])).contains("  [function Get, call]\n"));
+    user.write("repo/m.c", "int helper(int x) { return x; }\n#define CALL(x) helper(x)\n");
+    let of_macro = ok(&user.ctl(&["callers", "helper"]));
+    assert!(of_macro.contains("[macro CALL, in the text of a macro]"), "{of_macro}");
     // Where both are asked about, a call is shown once.
     let both = ok(&user.ctl(&["callers", "Grant"]));
     assert_eq!(both.lines().filter(|l| l.starts_with("lease.go:11:")).count(), 1, "{both}");

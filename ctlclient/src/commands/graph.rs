@@ -275,6 +275,7 @@ fn shows_base(answer: &GraphResult, edge: &GraphEdge, base: &Symbol) -> bool {
 
 fn kind_of<'a>(edge: &'a GraphEdge, relation: &str) -> &'a str {
     match edge.kind.as_str() {
+        "usage" if relation == "callers" && edge.source.kind == "macro" => "in the text of a macro",
         "usage" if relation == "callers" => "passed as a value",
         "dispatch" => "call through what it implements or overrides",
         kind => kind,
