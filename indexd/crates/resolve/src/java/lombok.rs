@@ -23,7 +23,9 @@ fn asked(facts: &Facts, at: DefAt, names: &[&str]) -> Option<bool> {
     facts.def(at.def).decorators.iter().find_map(|d| {
         let Node::Call { callee, args } = facts.expr(*d).node else { return None };
         let name = match facts.expr(callee).node {
-            Node::Name { name, .. } | Node::Attr { name, .. } if is_of_lombok(facts, callee) => facts.str(name),
+            Node::Name { name, .. } | Node::Attr { name, .. } if is_of_lombok(facts, callee) => {
+                facts.str(name)
+            }
             _ => "",
         };
         let is_none = |a: &ExprId| match facts.expr(*a).node {
