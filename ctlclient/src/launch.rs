@@ -142,6 +142,32 @@ fn spawn(dirs: &Dirs) -> Result<(), Failure> {
     ))
 }
 
+/// Has a published index fetched for the first index of a root. It says itself what came of it, to the
+/// daemon and on standard error, and ends when the index is there.
+pub fn pull(root: &str, is_quiet: bool) {
+    // Without that program, or another process, the index is built after a few seconds.
+    let Ok(program) = installed("ctl-more") else { return };
+    let mut command = Command::new(program);
+    command.args(["share", "pull", "--first", "--repo", root]).args(is_quiet.then_some("--quiet"));
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    if let Ok(mut child) = command.spawn() {
+        std::thread::spawn(move || child.wait());
+    }
+}
+
+/// Publishes the index of a root. A failed push is reported on standard error and is
+/// not a failure of the command.
+///
+/// # Errors
+/// As [`installed`].
+pub fn push(root: &str, is_quiet: bool) -> Result<(), Failure> {
+    let mut command = Command::new(installed("ctl-more")?);
+    command.args(["share", "push", "--repo", root]).args(is_quiet.then_some("--quiet"));
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
+    let failed = |e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start ctl-more: {e}"));
+    status.map(drop).map_err(failed)
+}
+
 /// The error that a daemon's exit status stands for.
 pub fn code_of(status: ExitStatus) -> ErrorCode {
     match status.code() {

@@ -16,6 +16,7 @@ use indexd_proto::hello::{
 };
 use indexd_proto::paths::Dirs;
 use indexd_proto::rpc::{self, CancelParams, ChunkParams, ProgressParams};
+use indexd_proto::share::{CAN_PULL, PULL, PullParams};
 use indexd_proto::{Id, Method, Outgoing};
 use interprocess::ConnectWaitMode;
 use interprocess::local_socket::traits::{Stream as _, StreamCommon as _};
@@ -170,6 +171,9 @@ pub struct Session {
     heard: Instant,
     /// Whether whoever asked no longer wants the answer.
     stop: Option<Stop>,
+    /// True if the daemon may ask this client to fetch a published index.
+    pulls: bool,
+    is_quiet: bool,
 }
 
 /// Says whether whoever asked no longer wants the answer.
@@ -228,12 +232,21 @@ impl Session {
             upgraded: false,
             heard: Instant::now(),
             stop: None,
+            pulls: true,
+            is_quiet: common.quiet,
         })
     }
 
     /// Says in its greeting that it asks for coding agents, which a setting switches off.
     pub fn asks_for_agents(&mut self) {
         self.name = FOR_AGENTS;
+    }
+
+    /// Fetches nothing when a first index could begin with a published one.
+    #[must_use]
+    pub fn without_pulls(mut self) -> Self {
+        self.pulls = false;
+        self
     }
 
     /// Cancels requests under way when `stop` says so, within 50 ms.
@@ -366,6 +379,11 @@ impl Session {
             let hello = HelloParams { client: Some(client), protocol: Some(ProtocolRange::OURS) };
             bytes.extend(rpc::request(Some(HELLO), Method::Hello.name(), hello));
             bytes.push(b'\n');
+            // Another process fetches, which finds the daemon by its socket.
+            if self.pulls && matches!(self.transport, Transport::Socket(_)) {
+                bytes.extend(rpc::request(None, CAN_PULL, serde_json::Map::new()));
+                bytes.push(b'\n');
+            }
         }
         if request.len() > indexd_proto::limits::FRAME_BYTES_MAX {
             return Err(Failure::new(ErrorCode::FrameTooLong, "the request is longer than a line may be"));
@@ -435,6 +453,11 @@ impl Session {
                     "$/progress" => {
                         if let Ok(p) = serde_json::from_str::<ProgressParams>(params.get()) {
                             progress.show(&p);
+                        }
+                    }
+                    PULL => {
+                        if let Ok(p) = serde_json::from_str::<PullParams>(params.get()) {
+                            launch::pull(&p.root, self.is_quiet);
                         }
                     }
                     "$/chunk" => {

@@ -245,6 +245,11 @@ options! {
     /// are alike what they have apart, and keep the facts of contents that leave an index, for when they come
     /// back.
     index_share: bool = true, "index.share", Never;
+    /// The store of published indexes: `s3://`, `gs://`, `az://`, `file://` or `https://`. The first index of a
+    /// repository begins with the nearest one; empty for none.
+    share_url: String = String::new(), "share.url", Never;
+    /// Publish the index after `ctl index --wait`, as in CI.
+    share_push: bool = false, "share.push", Never;
     /// Commits read for ranking; 0 switches history off.
     history_commits_max: u64 = 2_000, "history.commits_max", Lower, 0 to 1_000_000;
     /// Answer the tools of `ctl mcp`; off, each says that it is not supported.

@@ -13,6 +13,7 @@ use crate::request::{PackGetParams, PackGetResult, PackParams, PackResult, Previ
 use crate::search::{
     DefinitionsParams, DefinitionsResult, SearchParams, SearchResult, SymbolParams, SymbolResult,
 };
+use crate::share::{BeginParams, BeginResult, DescribeParams, ShareExportParams, ShareExportResult, Tree};
 use crate::shown::{ContextSummary, ShowParams};
 use crate::sources::{OfferParams, OfferResult, SourcesParams, SourcesResult};
 use crate::why::{WhyParams, WhyResult};
@@ -150,6 +151,12 @@ methods! {
     ExportScip(ExportParams) -> ExportResult = "export.scip",
     /// Lays an index made by another tool over the links.
     ImportScip(ImportParams) -> ImportResult = "import.scip",
+    /// Facts by which a published index of a tree is found.
+    ShareDescribe(DescribeParams) -> Tree = "share.describe",
+    /// Writes the rows of the index to files, to be published.
+    ShareExport(ShareExportParams) -> ShareExportResult = "share.export",
+    /// Begins the first index with published rows in files.
+    ShareBegin(BeginParams) -> BeginResult = "share.begin",
     /// The settings in force and where each came from.
     ConfigShow(ConfigParams) -> ConfigResult = "config.show",
     /// The condition of the daemon and its workspaces.

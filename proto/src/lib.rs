@@ -29,6 +29,7 @@ pub mod rpc;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod search;
+pub mod share;
 pub mod shown;
 pub mod sources;
 pub mod why;

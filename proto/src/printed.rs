@@ -126,6 +126,90 @@ pub enum Verdict {
     Fail,
 }
 
+/// `SharePush`: the result of `ctl share push`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SharePush {
+    /// The store.
+    pub url: String,
+    /// The root of the repository.
+    pub root: String,
+    /// The commit that it is found by; none without a repository of git.
+    pub commit: Option<String>,
+    /// Bytes that were put.
+    pub bytes_put: u64,
+    /// Bytes that a pull of it fetches.
+    pub bytes_pulled: u64,
+    /// Layers that it has.
+    pub n_layers: u64,
+    /// True if it uses the pieces of an earlier state.
+    pub has_base: bool,
+}
+
+/// `SharePull`: the result of `ctl share pull`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SharePull {
+    /// The store.
+    pub url: String,
+    /// The root of the repository.
+    pub root: String,
+    /// True if its index began with a published one.
+    pub begun: bool,
+    /// Why it did not.
+    pub reason: String,
+    /// The way it was found: `commit`, `newest` or `sample`; empty for none.
+    pub by: String,
+    /// The commit that it is of.
+    pub commit: Option<String>,
+    /// Bytes of objects that it has.
+    pub bytes: u64,
+    /// Files of the index.
+    pub n_files: u64,
+    /// Number of these files that differ from the published ones.
+    pub n_extracted: u64,
+}
+
+/// `ShareStatus`: the published states of a repository.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ShareStatus {
+    /// The store.
+    pub url: String,
+    /// The root of the repository.
+    pub root: String,
+    /// Published states; 0 also where the store cannot list them.
+    pub n_states: u64,
+    /// Seconds since 1970 when the last one was published.
+    pub newest_at: Option<i64>,
+    /// The way the nearest one was found: `commit`, `newest` or `sample`; empty for none.
+    pub by: String,
+    /// The commit that it is of.
+    pub commit: Option<String>,
+    /// Bytes that a pull of it fetches.
+    pub bytes_pulled: u64,
+    /// About how many files differ from it.
+    pub n_apart: u64,
+}
+
+/// `ShareGc`: the result of `ctl share gc`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ShareGc {
+    /// The store.
+    pub url: String,
+    /// True if nothing was removed.
+    pub dry_run: bool,
+    /// States that stay.
+    pub n_kept: u64,
+    /// States that were put aside; their own objects are removed a day later.
+    pub n_expired: u64,
+    /// Objects that were removed.
+    pub n_removed: u64,
+    /// Bytes of them.
+    pub bytes_removed: u64,
+}
+
 /// `ServiceStatus`: what `ctl service status` finds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServiceStatus {

@@ -35,6 +35,10 @@ pub fn all() -> BTreeMap<String, Value> {
         "ctl.doctor" => printed::Printed<printed::Doctor>,
         "ctl.service-status" => printed::Printed<printed::ServiceStatus>,
         "ctl.file-changes" => printed::Printed<printed::FileChanges>,
+        "ctl.share-push" => printed::Printed<printed::SharePush>,
+        "ctl.share-pull" => printed::Printed<printed::SharePull>,
+        "ctl.share-status" => printed::Printed<printed::ShareStatus>,
+        "ctl.share-gc" => printed::Printed<printed::ShareGc>,
         "ctl.workspace" => printed::Printed<workspace::WorkspaceStatus>,
         "ctl.workspace-removed" => printed::Printed<workspace::RemoveResult>,
     }

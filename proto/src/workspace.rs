@@ -96,6 +96,8 @@ kinds! {
         /// The tree is listed.
         #[default]
         Scan = "scan",
+        /// A published index is waited for or read.
+        Pull = "pull",
         /// Files are read and parsed.
         Parse = "parse",
         /// Vocabularies are merged.
@@ -337,6 +339,9 @@ answer! {
         /// Its packs.
         #[serde(default)]
         packs: PackCounts,
+        /// Counts of published indexes.
+        #[serde(default)]
+        share: crate::share::ShareCounts,
         /// Its workspaces, sorted by root.
         workspaces: Vec<WorkspaceStatus>,
     }

@@ -32,6 +32,7 @@ mod protocol;
 mod recovery;
 mod reliability;
 mod requirements;
+mod share;
 mod sharing;
 mod simulator;
 mod specifications;

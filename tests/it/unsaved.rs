@@ -31,6 +31,7 @@ fn over(bench: &Bench, texts: &[UnsavedText]) -> (String, Vec<String>) {
         contents: None,
         log: &log,
         cancelled: &|| false,
+        hashed: None,
         has_stack: false,
     };
     let view = update.unsaved(texts).unwrap();

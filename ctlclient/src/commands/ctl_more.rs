@@ -1,6 +1,6 @@
 //! The commands of `ctl-more`, and how `ctl` becomes it.
 
-use super::{agent, doctor, mcp, pack, pick, read};
+use super::{agent, doctor, mcp, pack, pick, read, share};
 use crate::cli::{Cli, Common};
 use crate::failure::Failure;
 use crate::launch;
@@ -11,7 +11,7 @@ pub fn is_meant(cli: &Cli) -> bool {
     cli.command.as_ref().is_some_and(|(entry, matches)| match entry.name {
         "pack" => matches.get_flag("interactive"),
         "agent" => matches.subcommand_name() == Some("install"),
-        name => matches!(name, "mcp" | "doctor"),
+        name => matches!(name, "mcp" | "doctor" | "share"),
     })
 }
 
@@ -25,6 +25,7 @@ pub fn run(cli: &Cli) -> Result<(), Failure> {
             "pack" => pick::pick(&cli.common, &read::<pack::PackArgs>(matches)),
             "doctor" => doctor::doctor(&cli.common, &read::<doctor::DoctorArgs>(matches)),
             "agent" => agent::install(&cli.common, &read::<agent::AgentArgs>(matches)),
+            "share" => share::share(&cli.common, &read::<share::ShareArgs>(matches)),
             _ => mcp::mcp(&cli.common, &read::<mcp::McpArgs>(matches)),
         },
         _ => Err(Failure::hinted(

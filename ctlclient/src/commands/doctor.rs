@@ -12,7 +12,7 @@ use crate::style::{Style, bytes, safe_line};
 use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::paths::Dirs;
-use indexd_proto::printed::{Check, Doctor, Verdict};
+use indexd_proto::printed::{Check, Doctor, Failed, ShareStatus, Verdict};
 use indexd_proto::workspace::{
     ConfigParams, ConfigResult, DaemonStatus, StatusParams, StatusResult, Watch, WorkspaceStatus,
 };
@@ -320,16 +320,37 @@ fn daemon(common: &Common, dirs: &Dirs) -> Vec<Check> {
     };
     let mut checks = vec![ok("socket", format!("{} answers", status.daemon.socket))];
     checks.extend(running(&status.daemon));
-    checks.push(match session.ask(Method::ConfigShow, &ConfigParams::default(), quiet) {
+    match session.ask(Method::ConfigShow, &ConfigParams::default(), quiet) {
         Ok(ConfigResult { entries, .. }) => {
             let n = entries.iter().filter(|e| e.value != e.default).count();
-            ok("config", format!("{n} settings differ from the defaults"))
+            checks.push(ok("config", format!("{n} settings differ from the defaults")));
+            let url = entries.iter().find(|e| e.key == "share.url").and_then(|e| e.value.as_str());
+            checks.extend(url.filter(|url| !url.is_empty()).map(|_| share()));
         }
-        Err(Failure::Error(e)) => fail("config", e.message.clone(), e.data.hint.clone()),
-        Err(_) => fail("config", "cannot be read", "ctl config show"),
-    });
+        Err(Failure::Error(e)) => checks.push(fail("config", e.message.clone(), e.data.hint.clone())),
+        Err(_) => checks.push(fail("config", "cannot be read", "ctl config show")),
+    }
     checks.extend(status.workspaces.iter().map(workspace));
     checks
+}
+
+/// Asks the store of published indexes, with the program that uses it.
+fn share() -> Check {
+    let name = "share";
+    let asked = launch::installed("ctl-more").ok().and_then(|program| {
+        let mut command = std::process::Command::new(program);
+        command.args(["share", "status", "--json"]).stdin(std::process::Stdio::null()).output().ok()
+    });
+    let Some(asked) = asked else {
+        return fail(name, "share.url is set and ctl-more is not installed", "install ctl-more beside ctl");
+    };
+    let said: Result<ShareStatus, _> = serde_json::from_slice(&asked.stdout);
+    let failed: Result<Failed, _> = serde_json::from_slice(&asked.stderr);
+    match (said, failed) {
+        (Ok(s), _) => ok(name, format!("{} has {} states of this repository", s.url, s.n_states)),
+        (_, Ok(failed)) => warn(name, failed.error.message, failed.error.data.hint.clone()),
+        _ => warn(name, "the store cannot be asked", "ctl share status"),
+    }
 }
 
 /// Whether the running daemon is the program that is installed.

@@ -48,6 +48,7 @@ fn text(status: &StatusResult) -> String {
     let mut out = Text(String::new());
     daemon(&mut out, status);
     packs(&mut out, status);
+    share(&mut out, status);
     workspaces(&mut out, status);
     out.0
 }
@@ -69,6 +70,14 @@ fn daemon(out: &mut Text, status: &StatusResult) {
     ];
     let ended = ended.map(|(outcome, n)| (label("outcome", outcome), n as f64));
     out.metric("requests_total", "counter", "Requests that were answered, by outcome.", &ended);
+}
+
+fn share(out: &mut Text, status: &StatusResult) {
+    let s = &status.share;
+    let ended = [("begun", s.begun), ("missed", s.missed)].map(|(o, n)| (label("outcome", o), n as f64));
+    let help = "First indexes for which a published one was looked for, by outcome.";
+    out.metric("share_pulls_total", "counter", help, &ended);
+    out.one("share_exports_total", "counter", "Indexes exported to be published.", s.exported as f64);
 }
 
 fn packs(out: &mut Text, status: &StatusResult) {

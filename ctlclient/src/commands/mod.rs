@@ -28,6 +28,7 @@ mod pack_text;
 mod pick;
 mod seen;
 mod service;
+pub mod share;
 mod text_search;
 pub mod workspace;
 
@@ -113,6 +114,7 @@ commands! {
         compact "Copy an index so that it takes no more room than it needs" workspace::CompactArgs => workspace::compact;
         workspace "Register, list or forget repositories" workspace::WorkspaceArgs => workspace::workspace;
         export "Print the index, its edges, or both for other tools" export::ExportArgs => export::export;
+        share "Publish an index in a store, or begin with a published one" share::ShareArgs => ctl_more::hand_over;
         import "Lay an index made by another tool over the links" import::ImportArgs => import::import;
     }
     "Run the daemon" {

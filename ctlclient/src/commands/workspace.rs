@@ -3,6 +3,7 @@
 use super::{Target, absolute, print, print_of};
 use crate::cli::Common;
 use crate::failure::Failure;
+use crate::launch;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
@@ -10,8 +11,8 @@ use crate::style::{Style, bytes, count, number, safe_line};
 use indexd_proto::Method;
 use indexd_proto::error::UNMARKED;
 use indexd_proto::workspace::{
-    AddParams, CompactParams, CompactResult, GcParams, GcResult, ListParams, ListResult, RemoveParams,
-    RemoveResult, State, Wait, WaitMode, WaitParams, WaitResult, WorkspaceStatus,
+    AddParams, CompactParams, CompactResult, ConfigParams, ConfigResult, GcParams, GcResult, ListParams,
+    ListResult, RemoveParams, RemoveResult, State, Wait, WaitMode, WaitParams, WaitResult, WorkspaceStatus,
 };
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -84,8 +85,18 @@ pub fn index(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
         progress: Progress::new(common.quiet).is_wanted(),
     };
     let text = |answer: &WaitResult, style| workspace_text(&answer.workspace, style);
-    print_of(common, &mut session, Method::IndexWait, &params, text)?;
+    let ready: WaitResult = print_of(common, &mut session, Method::IndexWait, &params, text)?;
+    if is_to_be_published(&mut session)? {
+        launch::push(&ready.workspace.root, common.quiet)?;
+    }
     Ok(())
+}
+
+/// True if the user publishes each index when it is ready.
+fn is_to_be_published(session: &mut Session) -> Result<bool, Failure> {
+    let quiet = &mut Progress::new(true);
+    let ConfigResult { entries, .. } = session.ask(Method::ConfigShow, &ConfigParams::default(), quiet)?;
+    Ok(entries.iter().any(|entry| entry.key == "share.push" && entry.value == true))
 }
 
 /// Whether a command failed because a folder does not look like a project, and the user says on the

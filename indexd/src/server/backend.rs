@@ -2,6 +2,7 @@
 
 use crate::config::{Mount, PathMap};
 use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::share::ShareCounts;
 use indexd_proto::workspace::{PackCounts, WorkspaceStatus};
 use indexd_proto::{Call, Id};
 use serde_json::value::RawValue;
@@ -23,6 +24,11 @@ pub trait Backend: Send + Sync + 'static {
 
     /// What packs cost and held.
     fn packs(&self) -> PackCounts;
+
+    /// Counts of published indexes that were begun with, missed and exported.
+    fn share(&self) -> ShareCounts {
+        ShareCounts::default()
+    }
 
     /// The folders that clients may know by another path.
     fn path_map(&self) -> Option<&PathMap> {
@@ -96,6 +102,8 @@ pub struct Context {
     pub is_for_agents: bool,
     /// Where the workspace lies for a client that knows it by another path.
     pub mount: Option<Mount>,
+    /// True if the client fetches published indexes when it is told to.
+    pub client_pulls: bool,
     /// Where it runs.
     pub place: Place,
     /// Takes notifications for the client; false when the client is gone.

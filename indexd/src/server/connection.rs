@@ -16,6 +16,7 @@ use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::frame::{Decoder, Frame};
 use indexd_proto::limits::FRAME_BYTES_MAX;
 use indexd_proto::rpc::{self, CancelParams, Incoming};
+use indexd_proto::share::CAN_PULL;
 use indexd_proto::{Call, Id, hello};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -113,6 +114,7 @@ where
         in_flight: in_flight.clone(),
         has_greeted: AtomicBool::new(false),
         is_for_agents: AtomicBool::new(false),
+        client_pulls: AtomicBool::new(false),
         outbox,
         timeouts,
         hung_up,
@@ -139,6 +141,8 @@ struct Connection {
     has_greeted: AtomicBool,
     /// True if the client said that it asks for coding agents.
     is_for_agents: AtomicBool,
+    /// True if it fetches published indexes.
+    client_pulls: AtomicBool,
     outbox: mpsc::Sender<Outgoing>,
     timeouts: Timeouts,
     hung_up: HungUp,
@@ -271,6 +275,9 @@ impl Connection {
 
     /// Notifications have no answer, not even when they are wrong.
     fn notification(&self, method: &str, params: &str) {
+        if method == CAN_PULL {
+            self.client_pulls.store(true, Ordering::Relaxed);
+        }
         if method == "$/cancelRequest"
             && let Ok(params) = serde_json::from_str::<CancelParams>(params)
         {
@@ -316,6 +323,7 @@ impl Connection {
             cancel,
             is_for_agents: self.is_for_agents.load(Ordering::Relaxed),
             mount,
+            client_pulls: self.client_pulls.load(Ordering::Relaxed),
             place: Place::default(),
             notify: notifier(self.outbox.clone(), Arc::clone(self.server.room())),
         };

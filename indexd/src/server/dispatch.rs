@@ -329,6 +329,7 @@ impl Server {
                 idle_exit_ms: self.identity.idle_exit.map_or(0, |d| d.as_millis() as u64),
             },
             packs: self.backend.packs(),
+            share: self.backend.share(),
             workspaces: self.backend.workspaces(),
             ..StatusResult::new()
         }

@@ -3,6 +3,7 @@
 mod lookups;
 mod packs;
 mod papers;
+mod share;
 mod transfer;
 
 use crate::config::{Config, PathMap};
@@ -17,13 +18,14 @@ use crate::server::shelf::Shelf;
 use crate::server::spool::Exports;
 use crate::server::{convert, place, unsaved};
 use crate::workspace::{
-    Collect, Freshness, Progress, RECORDS, Registry, Workspace, WorkspaceError, WorkspaceState,
+    Collect, Freshness, Progress, Pulls, RECORDS, Registry, Workspace, WorkspaceError, WorkspaceState,
 };
 use indexd_model::IndexView as _;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::limits::WAIT_MS_MAX;
 use indexd_proto::overlay::{Overlay, OverlayFacts};
 use indexd_proto::paths::Dirs;
+use indexd_proto::share::ShareCounts;
 use indexd_proto::sources::OfferResult;
 use indexd_proto::workspace::{Envelope, Wait, WaitMode};
 use indexd_proto::{Call, rpc, workspace as wire};
@@ -127,9 +129,11 @@ impl Engine {
         })
     }
 
-    fn workspace(&self, target: Target) -> Result<Arc<Workspace>, ErrorObject> {
+    fn workspace(&self, target: Target, ctx: &Context) -> Result<Arc<Workspace>, ErrorObject> {
         let (path, exact) = target.named()?;
-        Ok(self.registry.resolve(path, exact)?)
+        let workspace = self.registry.resolve(path, exact, ctx.client_pulls)?;
+        self.tell_to_pull(&workspace, ctx)?;
+        Ok(workspace)
     }
 
     /// Refuses requests for coding agents where `mcp.enabled` is off. Settings of a repository that
@@ -157,7 +161,7 @@ impl Engine {
         ctx: &Context,
     ) -> Result<Reading, ErrorObject> {
         let started = Instant::now();
-        let workspace = self.workspace(target)?;
+        let workspace = self.workspace(target, ctx)?;
         self.check_agents(workspace.root(), ctx)?;
         let wait = crate::workspace::Wait::of(wait.unwrap_or_default(), &workspace.config());
         let mut report = reporter(progress, ctx);
@@ -299,7 +303,8 @@ impl Backend for Engine {
                 let (path, exact) = target(&p.repo, &p.cwd).named()?;
                 // Asked for by name, whatever it looks like; a folder of a repository may be one of its own.
                 let root = if exact { path.to_owned() } else { self.registry.locate(path, exact)? };
-                let workspace = self.registry.add(&root)?;
+                let workspace = self.registry.add_for(&root, ctx.client_pulls)?;
+                self.tell_to_pull(&workspace, ctx)?;
                 let root = ctx.root(workspace.root());
                 json(&wire::WorkspaceStatus { root, ..workspace.status() })
             }
@@ -318,6 +323,9 @@ impl Backend for Engine {
             Call::ExportArtifacts(p) => self.export(p, ctx, Form::Artifacts),
             Call::ExportScip(p) => self.export(p, ctx, Form::Scip),
             Call::ImportScip(p) => self.import(p, ctx),
+            Call::ShareDescribe(p) => self.share_describe(&p, ctx),
+            Call::ShareExport(p) => self.share_export(p, ctx),
+            Call::ShareBegin(p) => self.share_begin(p, ctx),
             Call::ConfigShow(p) => self.config_show(&p),
             Call::Hello(_) | Call::Status(_) | Call::Shutdown(_) => {
                 Err(ErrorObject::new(ErrorCode::Internal, "the dispatcher serves this method"))
@@ -334,6 +342,10 @@ impl Backend for Engine {
         let lookups = counters.values().map(|c| c.lookups());
         let (hits, misses) = lookups.fold((0, 0), |(h, m), (hits, misses)| (h + hits, m + misses));
         wire::PackCounts { token_cache_hits: hits, token_cache_misses: misses, ..self.metrics.counts() }
+    }
+
+    fn share(&self) -> ShareCounts {
+        self.registry.pulls().map(Pulls::counts).unwrap_or_default()
     }
 
     fn path_map(&self) -> Option<&PathMap> {

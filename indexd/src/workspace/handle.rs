@@ -258,6 +258,7 @@ impl Workspace {
             contents: None,
             log: &StageLog::default(),
             cancelled: cancel,
+            hashed: None,
             has_stack: false,
         };
         update.unsaved(texts).map_err(|e| match e {

@@ -24,6 +24,7 @@ pub mod why;
 
 pub use handle::Workspace;
 pub use indexing::overlays::stored as stored_overlays;
+pub use indexing::pulled::Pulls;
 pub use life::collect::Collect;
 pub use life::memory::Pressure;
 pub use noticing::condition::Problem;

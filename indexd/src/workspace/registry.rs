@@ -4,6 +4,7 @@ use super::handle::Workspace;
 use super::indexing::contents::ContentCache;
 use super::indexing::engine::Setup;
 use super::indexing::parked::Bases;
+use super::indexing::pulled::Pulls;
 use super::indexing::recovery::{self, Verify, write_whole};
 use super::indexing::siblings::Sharing;
 use super::indexing::stages::Parts;
@@ -90,6 +91,14 @@ impl Registry {
     /// `NotFound`, `Permission`, `TooBroad` for `/`, `Odd` for `/proc` and similar, `Io` when the list cannot
     /// be written.
     pub fn add(&self, root: &Path) -> Result<Arc<Workspace>, WorkspaceError> {
+        self.add_for(root, false)
+    }
+
+    /// Does [`Registry::add`] for a client that may fetch a published index; the first build waits for it.
+    ///
+    /// # Errors
+    /// As [`Registry::add`].
+    pub fn add_for(&self, root: &Path, client_pulls: bool) -> Result<Arc<Workspace>, WorkspaceError> {
         let root = canonical(root)?;
         if root.parent().is_none() {
             return Err(WorkspaceError::TooBroad(root));
@@ -109,6 +118,9 @@ impl Registry {
             }
         };
         drop(open);
+        if let Some(pulls) = self.pulls().filter(|_| client_pulls && !self.config.share_url.is_empty()) {
+            pulls.expect(&self.home(workspace.root()));
+        }
         workspace.start()?;
         Ok(workspace)
     }
@@ -138,12 +150,27 @@ impl Registry {
     ///
     /// # Errors
     /// As [`Registry::locate`] and [`Registry::add`]; `Unmarked`.
-    pub fn resolve(&self, cwd: &Path, exact: bool) -> Result<Arc<Workspace>, WorkspaceError> {
+    pub fn resolve(
+        &self,
+        cwd: &Path,
+        exact: bool,
+        client_pulls: bool,
+    ) -> Result<Arc<Workspace>, WorkspaceError> {
         let root = self.locate(cwd, exact)?;
         if !exact && !is_project(&root) && !self.lock().contains_key(&root) {
             return Err(WorkspaceError::Unmarked(root));
         }
-        self.add(&root)
+        self.add_for(&root, client_pulls)
+    }
+
+    /// Published indexes on their way; none when indexes share nothing.
+    pub fn pulls(&self) -> Option<&Pulls> {
+        self.sharing.as_ref().map(|sharing| &sharing.pulls)
+    }
+
+    /// A folder for published indexes on their way.
+    pub fn pulled_folder(&self) -> PathBuf {
+        self.dirs.cache.join(PULLED_FOLDER)
     }
 
     /// Returns the root of the workspace that a folder belongs to.
@@ -194,6 +221,7 @@ impl Registry {
             workspace
         };
         workspace.close(true);
+        self.pulls().into_iter().for_each(|pulls| pulls.forget(&self.home(&root)));
         let records = self.dirs.state.join(RECORDS).join(folder_name(&root));
         for dir in [self.home(&root), self.cookies(&root), records] {
             if let Err(e) = fs::remove_dir_all(&dir)
@@ -310,6 +338,9 @@ impl Registry {
 
 /// Indexes of another layout are in another folder, so that two versions do not conflict.
 const FORMAT_FOLDER: &str = "v1";
+
+/// Name of the folder for published indexes on their way, in the cache folder.
+const PULLED_FOLDER: &str = "share";
 
 /// Name of the folder for the bases of parked indexes, in the cache folder.
 const BASES_FOLDER: &str = "bases";

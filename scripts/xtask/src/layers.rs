@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const FREE: [&str; 3] = ["indexd-tests", "xtask", "indexd-bench"];
 
 /// Libraries that only these crates may know.
-const EXCLUSIVE: [(&str, &[&str]); 10] = [
+const EXCLUSIVE: [(&str, &[&str]); 13] = [
     ("heed", &["indexd-store"]),
     ("rkyv", &["indexd-store"]),
     ("roaring", &["indexd-store"]),
@@ -23,6 +23,9 @@ const EXCLUSIVE: [(&str, &[&str]); 10] = [
     ("notify", &["indexd"]),
     ("rmcp", &["ctlclient"]),
     ("ratatui", &["ctlclient"]),
+    ("object_store", &["indexd-share"]),
+    ("reqwest", &["indexd-share"]),
+    ("rustls", &["indexd-share"]),
 ];
 
 /// What each crate may use, by name.

@@ -107,6 +107,8 @@ codes! {
     ContextOverflow = -32603, "ACODE-CTX-003", &["POC_E_BUDGET_EXCEEDED"], exit 70, "please report it with the request";
     /// A fault of the daemon; the request is lost, the daemon goes on.
     Internal = -32603, "POC_E_INTERNAL", &[], exit 70, "please report it with the log named by `ctl status`";
+    /// The store of published indexes does not answer, or not as it should.
+    StoreUnavailable = -32020, "POC_E_STORE_UNAVAILABLE", &[], exit 69, "check the URL, the network and the store; indexes are built without it";
 }
 
 /// A failure to build a pack.
@@ -210,7 +212,7 @@ mod tests {
         assert_eq!(names.len(), ErrorCode::ALL.len());
         for c in ErrorCode::ALL {
             let n = c.number();
-            assert!((-32019..=-32000).contains(&n) || matches!(n, -32700 | -32603..=-32600), "{n}");
+            assert!((-32099..=-32000).contains(&n) || matches!(n, -32700 | -32603..=-32600), "{n}");
             let message = c.hint();
             assert!(!message.ends_with('.') && !message.is_empty());
         }

@@ -177,6 +177,35 @@ impl Repository {
         raw(&self.repo.head_id().map_err(|_| broken())?)
     }
 
+    /// Ids in hexadecimal of at most `n_max` commits reachable from HEAD, newest first; empty when HEAD names
+    /// none.
+    pub fn reachable(&self, n_max: usize) -> Vec<String> {
+        let Ok(head) = self.head_id() else { return Vec::new() };
+        walk::reachable(&self.repo, head, n_max).iter().map(|id| id.to_hex().to_string()).collect()
+    }
+
+    /// The URLs that the repository is fetched from, that of `origin` first.
+    pub fn remotes(&self) -> Vec<String> {
+        let config = self.repo.config_snapshot();
+        let url = |name: &str| config.string(&format!("remote.{name}.url")).map(|url| url.to_string());
+        let names: Vec<String> = self.repo.remote_names().iter().map(|name| name.to_string()).collect();
+        let others = names.iter().map(String::as_str).filter(|name| *name != "origin");
+        std::iter::once("origin").chain(others).filter_map(url).collect()
+    }
+
+    /// True if HEAD is on another branch than the default one of `origin`. Where that is not known, `main`,
+    /// `master` and `trunk` are default branches. A HEAD on no branch is not on another one.
+    pub fn is_on_side_branch(&self) -> bool {
+        let Ok(Some(branch)) = self.repo.head_name() else { return false };
+        let branch = branch.shorten().to_string();
+        let origin = self.repo.try_find_reference("refs/remotes/origin/HEAD").ok().flatten();
+        let target = origin.and_then(|head| Some(head.target().try_name()?.as_bstr().to_string()));
+        match target.as_deref().and_then(|name| name.strip_prefix("refs/remotes/origin/")) {
+            Some(default) => branch != default,
+            None => !matches!(&*branch, "main" | "master" | "trunk"),
+        }
+    }
+
     /// The id of the blob at `path` (relative to the root) in the tree of a commit, given in hexadecimal;
     /// `None` if the commit does not exist or has no file there.
     pub fn blob(&self, commit: &str, path: &str) -> Option<CommitId> {

@@ -19,6 +19,22 @@ use std::ops::ControlFlow;
 /// Merges passed through for each commit that counts, so that a walk through merges alone ends too.
 const MERGES_PER_COMMIT_MAX: usize = 4;
 
+/// Ids of at most `n_max` commits reachable from one, itself first, as [`read`] orders them.
+pub(crate) fn reachable(repo: &gix::Repository, from: CommitId, n_max: usize) -> Vec<ObjectId> {
+    let boundary = shallow_commits(repo).unwrap_or_default();
+    let (mut queue, mut found) = (Queue::default(), Vec::new());
+    queue.push(repo, ObjectId::from(from));
+    while found.len() < n_max
+        && let Some(next) = queue.heap.pop()
+    {
+        if !boundary.contains(&next.id) {
+            next.parents.iter().for_each(|id| queue.push(repo, *id));
+        }
+        found.push(next.id);
+    }
+    found
+}
+
 pub(crate) fn read(
     repo: &gix::Repository,
     head: CommitId,

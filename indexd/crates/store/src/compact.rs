@@ -6,12 +6,12 @@
 //! original stays in use.
 
 use crate::bulk::Sink;
-use crate::difference::Blobs;
 use crate::error::{Result, StoreError};
 use crate::meta::Meta;
 use crate::recovery;
 use crate::store::Store;
-use crate::table::{Form, Table};
+use crate::stream::Blobs;
+use crate::table::Table;
 use heed::RoTxn;
 use std::path::Path;
 
@@ -72,20 +72,13 @@ fn copy_table(
     is_stopping: &dyn Fn() -> bool,
 ) -> Result<()> {
     let mut rows = Blobs::of(from, txn)?;
-    let mut value = Vec::new();
     let mut n_rows = 0_u32;
     while rows.advance()? {
         if n_rows.is_multiple_of(ROWS_PER_LOOK) && is_stopping() {
             return Err(StoreError::Busy("stopping"));
         }
         n_rows = n_rows.wrapping_add(1);
-        if from.form == Form::Pieces {
-            sink.append_blob(into, from.handle(rows.key())?, rows.value())?;
-        } else {
-            value.clear();
-            value.extend_from_slice(rows.value());
-            sink.append(into, rows.key(), &mut value)?;
-        }
+        sink.append_copy(into, rows.key(), rows.value())?;
     }
     Ok(())
 }

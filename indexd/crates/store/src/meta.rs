@@ -10,7 +10,8 @@ use indexd_model::view::CorpusStats;
 /// converted.
 pub const FORMAT: u32 = 11;
 
-const STATE: &[u8] = b"state";
+/// The key of the row of [`Meta`].
+pub(crate) const STATE: &[u8] = b"state";
 const FREE: &[u8] = b"free";
 
 /// The single values of an index. Written last, so that an index without it is an unfinished first build.
@@ -54,7 +55,12 @@ impl Meta {
 
     /// Writes the row.
     pub fn write(&self, tables: &Tables, txn: &mut RwTxn) -> Result<()> {
-        tables.meta.put(txn, STATE, &bitcode::encode(self))
+        tables.meta.put(txn, STATE, &self.encode())
+    }
+
+    /// The bytes of the row.
+    pub fn encode(&self) -> Vec<u8> {
+        bitcode::encode(self)
     }
 
     /// The index signature.

@@ -51,7 +51,7 @@ pub(crate) struct Table {
 pub(crate) type Row<'t> = (Vec<u8>, &'t [u8]);
 
 /// Bytes of the longest key; LMDB's limit.
-const KEY_BYTES_MAX: usize = 511;
+pub(crate) const KEY_BYTES_MAX: usize = 511;
 
 /// Returns true if there can be a row under `key`. LMDB reports an error for any other key, and a request
 /// may hold any string.

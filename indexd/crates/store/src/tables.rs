@@ -92,6 +92,21 @@ tables! {
     tokens: Cache, Rows;
 }
 
+impl Tables {
+    /// The tables that leave the machine, with their numbers, ascending: neither caches nor the history. The
+    /// table `meta` is last, so that rows that are cut make no index.
+    pub fn streamed(&self) -> impl Iterator<Item = (u64, &Table)> {
+        let left_out = [&self.history_files, &self.history_docs, &self.history_terms, &self.meta];
+        let left_out = left_out.map(|table| table.name);
+        let is_streamed = move |table: &Table| table.kind == Kind::Derived && !left_out.contains(&table.name);
+        let others = (1..).zip(self.all()).filter(move |(_, table)| is_streamed(table));
+        others.chain([(META, &self.meta)])
+    }
+}
+
+/// The number of `meta` among the tables that leave the machine.
+pub(crate) const META: u64 = N_TABLES as u64 + 1;
+
 /// The number of tables.
 pub(crate) const N_TABLES: u32 = SPECS.len() as u32;
 

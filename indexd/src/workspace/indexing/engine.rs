@@ -5,6 +5,7 @@
 //! new environment and moves `current`, so a crash at any instruction leaves the old one or the new one, and
 //! no transaction grows with the repository. `overlays` is an imported index.
 
+mod beginning;
 mod compacting;
 
 use super::build::{Build, BuildError, Built};
@@ -13,9 +14,9 @@ use super::parked::{self, Unparked};
 use super::past::{self, Commits};
 use super::recipe;
 use super::recovery::{self, Checked, Depth, Trust, Verify};
-use super::siblings::{Sharing, Sketch};
+use super::siblings::{self, Sharing, sketch_of};
 use super::stages::{Parts, StageLog};
-use super::update::{Cancelled, NewHistory, Update};
+use super::update::{Cancelled, Hashed, NewHistory, Update};
 use crate::config::Config;
 use crate::workspace::noticing::condition::Shared;
 use crate::workspace::status::Progress;
@@ -24,6 +25,7 @@ use crate::workspace::tree::scan::Enter;
 use crate::workspace::tree::{ChangeSet, Tree};
 use indexd_model::{FactsView, IndexView, Outcome, RepoPath};
 use indexd_os::{ReadError, Root};
+use indexd_proto::share::Sketch;
 use indexd_proto::workspace::Phase;
 use indexd_store::{History, Opened, Overlays, Store, StoreError};
 use std::collections::BTreeMap;
@@ -277,93 +279,30 @@ impl Engine {
         let Some(sharing) = self.setup.sharing.clone() else {
             return self.build_all(files, walked, progress, cancelled);
         };
-        let sketch = Sketch::of(files.iter().map(|(path, size)| (&**path, *size)));
+        let sketch = sketch_of(files.iter().map(|(path, size)| (&**path, *size)));
         // When many worktrees are asked for at once, one is built; the others begin with its index.
         let _turn;
         if self.store.is_none() {
             self.tree = walked.take().unwrap_or_else(|| self.tree.take());
             let turn = sharing.take_turn(&self.setup.home, &sketch, cancelled);
             _turn = turn.ok_or(EngineError::Cancelled)?;
-            if !self.is_from_tree && self.begin_as_sibling(&sharing, &sketch, &files, cancelled)? {
-                sketch.save(&self.setup.home);
+            if !self.is_from_tree && self.begin_as_another(&sharing, &sketch, &files, progress, cancelled)? {
+                siblings::save(&sketch, &self.setup.home);
                 return Ok(());
             }
         }
-        self.build_all(files, walked, progress, cancelled)?;
-        sketch.save(&self.setup.home);
-        Ok(())
-    }
-
-    /// Copies the index of a similar tree and brings it up to date with this one. Returns false when there is
-    /// none, or after a failure that a build may not meet.
-    fn begin_as_sibling(
-        &mut self,
-        sharing: &Sharing,
-        sketch: &Sketch,
-        files: &BTreeMap<RepoPath, u64>,
-        cancelled: Cancelled,
-    ) -> Result<bool, EngineError> {
-        let (env, config) = (self.env + 1, self.signature_config());
-        let dir = self.env_dir(env);
-        recovery::remove_env(&dir);
-        let begun = self.begin_copy(sharing, sketch, files, (&dir, &config), cancelled);
-        // The pages of the first transaction are released, as after a build.
-        self.store = None;
-        let sibling = match begun {
-            Ok(Some(sibling)) => sibling,
-            not_begun => {
-                (self.commits, self.history) = (None, None);
+        let (may_begin, home) = (self.store.is_none() && !self.is_from_tree, self.setup.home.clone());
+        let has_better_start = || may_begin && sharing.pulls.has_arrived(&home);
+        let cancelled = || cancelled() || has_better_start();
+        if let Err(e) = self.build_all(files, walked, progress, &cancelled) {
+            if has_better_start() {
+                // All files are new to the build that comes after this one.
                 self.tree.forget();
-                recovery::remove_env(&dir);
-                return match not_begun {
-                    Err(EngineError::Cancelled) => Err(EngineError::Cancelled),
-                    Err(e) => {
-                        tracing::info!(error = %e, "an index could not begin as a copy of another one");
-                        Ok(false)
-                    }
-                    Ok(_) => Ok(false),
-                };
             }
-        };
-        let Opened::Ready(store) = Store::open_verified(&dir, &config)? else {
-            return Err(StoreError::Busy("a copy is gone").into());
-        };
-        let compact_bytes = recovery::compact_bytes(&sibling).unwrap_or_else(|| store.size_bytes());
-        self.set_current(env, compact_bytes)?;
-        self.replace(env, store);
-        tracing::info!(n_files = files.len(), "an index began as a copy of one like it");
-        Ok(true)
-    }
-
-    /// Copies the most similar index and applies the changes that lead from its tree to this one. Returns the
-    /// folder of the copied index, or `None`.
-    fn begin_copy(
-        &mut self,
-        sharing: &Sharing,
-        sketch: &Sketch,
-        files: &BTreeMap<RepoPath, u64>,
-        (dir, config): (&Path, &[u8]),
-        cancelled: Cancelled,
-    ) -> Result<Option<PathBuf>, EngineError> {
-        let copied = sharing.copy_like(&self.setup.home, sketch, config, dir)?;
-        let Some(sibling) = copied else { return Ok(None) };
-        let Opened::Ready(store) = Store::open_verified(dir, config)? else { return Ok(None) };
-        let snapshot = store.snapshot()?;
-        if snapshot.overlays_digest().is_some() || self.overlays.digest.is_some() {
-            // Imported overlays belong to one workspace.
-            return Ok(None);
+            return Err(e);
         }
-        let mut changes = ChangeSet { changed: files.clone(), ..ChangeSet::default() };
-        snapshot.all_stats(|path, _| {
-            changes.removed.extend(RepoPath::new(path).ok().filter(|path| !files.contains_key(path)));
-        });
-        // Equal heads may have other commits behind them: a clone may be shallow.
-        self.commits = None;
-        self.history = snapshot.history_digest();
-        drop(snapshot);
-        self.store = Some(store);
-        self.apply(&changes, true, cancelled)?;
-        Ok(Some(sibling))
+        siblings::save(&sketch, &self.setup.home);
+        Ok(())
     }
 
     /// Builds the index of these files. Files with known content are not extracted again.
@@ -575,10 +514,20 @@ impl Engine {
         look_at_head: bool,
         cancelled: Cancelled,
     ) -> Result<Option<u64>, EngineError> {
+        self.apply_hashed(changes, look_at_head, &Hashed::default(), cancelled)
+    }
+
+    fn apply_hashed(
+        &mut self,
+        changes: &ChangeSet,
+        look_at_head: bool,
+        hashed: &Hashed,
+        cancelled: Cancelled,
+    ) -> Result<Option<u64>, EngineError> {
         let (new, commits) = if look_at_head { self.new_history() } else { Default::default() };
         let Some(store) = &self.store else { return Ok(None) };
         let root = self.open_root()?;
-        let update = self.update(&root, store, cancelled);
+        let update = Update { hashed: Some(hashed), ..self.update(&root, store, cancelled) };
         let done = update.run(changes, &new).map_err(|e| match e {
             BuildError::Store(e) => EngineError::Store(recovery::explained(e, &self.setup.home)),
             BuildError::Cancelled => EngineError::Cancelled,
@@ -601,7 +550,7 @@ impl Engine {
     fn update<'a>(&'a self, root: &'a Root, store: &'a Store, cancelled: Cancelled<'a>) -> Update<'a> {
         let contents = self.setup.sharing.as_ref().map(|s| &s.contents);
         let (parts, log) = (self.setup.parts, &*self.log);
-        Update { root, store, parts, contents, log, cancelled, has_stack: true }
+        Update { root, store, parts, contents, log, cancelled, hashed: None, has_stack: true }
     }
 
     /// Stores the overlays of an import, replacing earlier ones. They take effect at the next
@@ -704,7 +653,7 @@ impl Engine {
     pub fn close(mut self) -> Result<(), EngineError> {
         if let Some(store) = self.store.take() {
             if self.is_resketched && self.setup.sharing.is_some() {
-                sketch_of(&store)?.save(&self.setup.home);
+                siblings::save(&stored_sketch(&store)?, &self.setup.home);
             }
             let (home, env) = (&self.setup.home, self.env_dir(self.env));
             let is_sound =
@@ -753,10 +702,10 @@ impl Engine {
     }
 }
 
-fn sketch_of(store: &Store) -> Result<Sketch, StoreError> {
+fn stored_sketch(store: &Store) -> Result<Sketch, StoreError> {
     let mut files = Vec::new();
     store.snapshot()?.all_stats(|path, stat| files.push((path.to_owned(), stat.size)));
-    Ok(Sketch::of(files.iter().map(|(path, size)| (path.as_str(), *size))))
+    Ok(sketch_of(files.iter().map(|(path, size)| (path.as_str(), *size))))
 }
 
 /// Returns true if the user may read a file, as far as the system tells.

@@ -2,8 +2,9 @@
 //!
 //! Read `engine` (the tree and the index of a workspace), `stages` (one file, step by step), `update` (a
 //! change set becomes one commit), `build` (the first one), `after` and `past` (what linking and ranking
-//! read besides the file), `overlays` (an imported index), `siblings`, `contents` and `parked`
-//! (what indexes share), `recipe` and `recovery` (which index on disk is believed), `tokens` (counting ahead).
+//! read besides the file), `overlays` (an imported index), `siblings`, `contents`, `parked`,
+//! `pulled` and `pieces` (what indexes share), `recipe` and `recovery` (which index on disk is believed),
+//! `tokens` (counting ahead).
 
 mod after;
 pub mod build;
@@ -12,7 +13,9 @@ pub mod engine;
 pub mod overlays;
 pub mod parked;
 mod past;
-mod recipe;
+pub mod pieces;
+pub mod pulled;
+pub mod recipe;
 pub mod recovery;
 pub mod siblings;
 pub mod stages;

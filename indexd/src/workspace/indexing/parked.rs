@@ -7,7 +7,7 @@
 //!
 //! | bytes of a parked index | |
 //! |---|---|
-//! | `indexd parked 1\n` | the format |
+//! | `indexd parked 2\n` | the format |
 //! | 64 digits, `\n` | BLAKE3 of the recipe |
 //! | 32 digits, `\n` | the name of the base, a hash of its content |
 //! | a number, `\n` | bytes of the difference |
@@ -19,9 +19,10 @@
 //! folder is written while a parked file is there.
 
 use super::recovery::{self, write_whole};
-use super::siblings::{Sketch, likely};
+use super::siblings::{self, likely};
 use indexd_os::faults;
 use indexd_proto::paths::private_dir;
+use indexd_proto::share::Sketch;
 use indexd_store::{Opened, Store, StoreError};
 use std::collections::BTreeSet;
 use std::fs;
@@ -31,7 +32,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const PARKED: &str = "parked";
-const MAGIC: &str = "indexd parked 1";
+const MAGIC: &str = "indexd parked 2";
 /// A base that is being made.
 const NEW: &str = "new";
 /// A difference larger than this part (1/8) of an index makes the index a base.
@@ -83,7 +84,7 @@ impl Bases {
     /// As [`Store::close_clean`].
     pub fn close(&self, home: &Path, env: &Path, store: Store, config: &[u8]) -> Result<(), StoreError> {
         let sketch =
-            Sketch::load(home).filter(|_| may_park(home, &store) && self.may_park(store.size_bytes()));
+            siblings::load(home).filter(|_| may_park(home, &store) && self.may_park(store.size_bytes()));
         let all = home.parent().unwrap_or(home);
         let Some(sketch) = sketch.filter(|sketch| !likely(all, home, sketch).is_empty()) else {
             return store.close_clean();
@@ -151,7 +152,7 @@ impl Bases {
         if !indexd_store::share_closed(env, &new, config)? {
             return Ok(());
         }
-        sketch.save(&new);
+        siblings::save(sketch, &new);
         // From here on the environment must not be written: the base shares its file.
         write_whole(&home.join(PARKED), &encode(config, &name, &Store::no_difference())?)?;
         faults::before("rename", &dir.to_string_lossy())?;

@@ -4,6 +4,9 @@
 //! index of another recipe is rebuilt, so no row of an older program survives an upgrade. The recipe includes
 //! the format of the store, so that one text covers everything.
 
+use super::stages::Parts;
+use crate::config::Config;
+
 /// The recipe of indexes that this program builds with these settings.
 pub fn recipe(redacts: bool, history_commits_max: u64) -> String {
     let versions = [
@@ -16,6 +19,12 @@ pub fn recipe(redacts: bool, history_commits_max: u64) -> String {
         ("commits", history_commits_max.min(u64::from(u32::MAX)) as u32),
     ];
     versions.iter().map(|(name, version)| format!("{name} {version}\n")).collect()
+}
+
+/// BLAKE3, in hexadecimal, of the recipe of a workspace with these settings.
+pub fn hash_of(config: &Config) -> String {
+    let redacts = Parts::default().redacts && config.index_redact_secrets;
+    blake3::hash(recipe(redacts, config.history_commits_max).as_bytes()).to_hex().to_string()
 }
 
 /// The part of it that facts of one file depend on, besides whether secrets are taken out.

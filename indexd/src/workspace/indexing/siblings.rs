@@ -7,7 +7,9 @@
 
 use super::contents::ContentCache;
 use super::parked::{self, Bases, Unparked};
+use super::pulled::Pulls;
 use super::recovery;
+use indexd_proto::share::{SAMPLES, Sketch};
 use indexd_store::{Store, StoreError, WeakStore};
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,10 +17,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Number of files sampled of a tree.
-const SAMPLES: usize = 512;
-/// Number of files of a tree below which looking for a copy does not pay.
-const FILES_MIN: u64 = 64;
 /// Number of indexes tried before one is built from nothing.
 const TRIES: usize = 3;
 /// Interval at which a build that waits for another one checks for cancellation.
@@ -32,6 +30,8 @@ pub struct Sharing {
     pub contents: ContentCache,
     /// The bases of parked indexes.
     pub bases: Bases,
+    /// Published indexes that first indexes begin with.
+    pub pulls: Pulls,
     /// Open indexes by their folders.
     open: Mutex<BTreeMap<PathBuf, WeakStore>>,
     /// First builds in progress.
@@ -47,7 +47,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Sharing {
     /// Shares a cache, the bases and the set of open indexes.
     pub fn new(contents: ContentCache, bases: Bases) -> Self {
-        Self { contents, bases, open: Mutex::default(), building: Mutex::default(), built: Condvar::new() }
+        Self {
+            contents,
+            bases,
+            pulls: Pulls::default(),
+            open: Mutex::default(),
+            building: Mutex::default(),
+            built: Condvar::new(),
+        }
     }
 
     /// Records that the index in the folder `home` is open.
@@ -69,7 +76,7 @@ impl Sharing {
         is_stopping: &dyn Fn() -> bool,
     ) -> Option<Turn<'s>> {
         let mut building = lock(&self.building);
-        while building.iter().any(|(other, theirs)| other != home && sketch.is_like(theirs)) {
+        while building.iter().any(|(other, theirs)| other != home && is_like(sketch, theirs)) {
             if is_stopping() {
                 return None;
             }
@@ -134,7 +141,7 @@ impl Drop for Turn<'_> {
 /// Returns the folders in `all` of indexes similar to a tree, most similar first, without `home`.
 pub(super) fn likely(all: &Path, home: &Path, sketch: &Sketch) -> Vec<PathBuf> {
     let like = |other: PathBuf| {
-        let theirs = Sketch::load(&other).filter(|theirs| other != home && sketch.is_like(theirs))?;
+        let theirs = load(&other).filter(|theirs| other != home && is_like(sketch, theirs))?;
         Some((std::cmp::Reverse(sketch.n_common(&theirs)), other))
     };
     let homes = fs::read_dir(all).into_iter().flatten().flatten();
@@ -143,67 +150,37 @@ pub(super) fn likely(all: &Path, home: &Path, sketch: &Sketch) -> Vec<PathBuf> {
     found.into_iter().map(|(_, other)| other).collect()
 }
 
-/// A sample of the files of a tree: the least hashes of their paths and sizes (Broder 1997, "On the
-/// resemblance and containment of documents").
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sketch {
-    n_files: u64,
-    /// Ascending.
-    least: Vec<u64>,
+/// The sketch of files with these paths and sizes in bytes, in any order.
+pub fn sketch_of<'p>(files: impl Iterator<Item = (&'p str, u64)>) -> Sketch {
+    let mut all: Vec<u64> = files.map(|(path, size)| hash(path, size)).collect();
+    let n_files = all.len() as u64;
+    all.sort_unstable();
+    all.dedup();
+    all.truncate(SAMPLES);
+    Sketch { n_files, least: all }
 }
 
-impl Sketch {
-    /// Makes the sketch of files with these paths and sizes in bytes, in any order.
-    pub fn of<'p>(files: impl Iterator<Item = (&'p str, u64)>) -> Self {
-        let mut all: Vec<u64> = files.map(|(path, size)| hash(path, size)).collect();
-        let n_files = all.len() as u64;
-        all.sort_unstable();
-        all.dedup();
-        all.truncate(SAMPLES);
-        Self { n_files, least: all }
-    }
+/// True if a start with the index of the other tree takes less work than a build, and one transaction.
+fn is_like(sketch: &Sketch, other: &Sketch) -> bool {
+    sketch.is_like(other, super::engine::UPDATE_FILES_MAX as u64)
+}
 
-    /// Estimates the number of files that are in both trees.
-    pub fn n_common(&self, other: &Self) -> u64 {
-        // The least of both together are a sample of all files of both trees.
-        let mut union: Vec<u64> = self.least.iter().chain(&other.least).copied().collect();
-        union.sort_unstable();
-        union.dedup();
-        union.truncate(SAMPLES);
-        let is_in = |sketch: &Self, hash: &u64| sketch.least.binary_search(hash).is_ok();
-        let n = union.iter().filter(|hash| is_in(self, hash) && is_in(other, hash)).count() as u64;
-        let n_union = union.len().max(1) as u64;
-        // n / n_union of the files of both; those in common count once among them.
-        (self.n_files + other.n_files) * n / (n_union + n)
+/// Saves a sketch in an index folder. A failure is only logged.
+pub fn save(sketch: &Sketch, home: &Path) {
+    let numbers = std::iter::once(&sketch.n_files).chain(&sketch.least).flat_map(|n| n.to_le_bytes());
+    let bytes: Vec<u8> = MAGIC.iter().copied().chain(numbers).collect();
+    if let Err(e) = fs::write(home.join(SKETCH), bytes) {
+        tracing::debug!(error = %e, "no other index will begin with this one");
     }
+}
 
-    /// Returns true if starting with the index of the other tree takes less work than building this one.
-    pub fn is_like(&self, other: &Self) -> bool {
-        let n_common = self.n_common(other);
-        let n_apart = self.n_files.max(other.n_files).saturating_sub(n_common);
-        self.n_files >= FILES_MIN
-            && 2 * n_common >= self.n_files
-            && n_apart <= super::engine::UPDATE_FILES_MAX as u64
-    }
-
-    /// Saves the sketch in an index folder. A failure is only logged.
-    pub fn save(&self, home: &Path) {
-        let numbers = std::iter::once(&self.n_files).chain(&self.least).flat_map(|n| n.to_le_bytes());
-        let bytes: Vec<u8> = MAGIC.iter().copied().chain(numbers).collect();
-        if let Err(e) = fs::write(home.join(SKETCH), bytes) {
-            tracing::debug!(error = %e, "no other index will begin with this one");
-        }
-    }
-
-    /// Loads the sketch of an index folder, if there is a valid one.
-    pub fn load(home: &Path) -> Option<Self> {
-        let bytes = fs::read(home.join(SKETCH)).ok()?;
-        let (numbers, _) = bytes.strip_prefix(MAGIC)?.as_chunks::<8>();
-        let mut numbers = numbers.iter().map(|n| u64::from_le_bytes(*n));
-        let n_files = numbers.next()?;
-        let least: Vec<u64> = numbers.take(SAMPLES).collect();
-        least.is_sorted().then_some(Self { n_files, least })
-    }
+/// Loads the sketch of an index folder, if there is a valid one.
+pub fn load(home: &Path) -> Option<Sketch> {
+    let bytes = fs::read(home.join(SKETCH)).ok()?;
+    let (numbers, _) = bytes.strip_prefix(MAGIC)?.as_chunks::<8>();
+    let mut numbers = numbers.iter().map(|n| u64::from_le_bytes(*n));
+    let sketch = Sketch { n_files: numbers.next()?, least: numbers.take(SAMPLES).collect() };
+    sketch.is_sound().then_some(sketch)
 }
 
 fn hash(path: &str, size: u64) -> u64 {
@@ -218,7 +195,7 @@ mod tests {
 
     fn tree(from: u64, to: u64) -> Sketch {
         let paths: Vec<String> = (from..to).map(|i| format!("src/file{i}.py")).collect();
-        Sketch::of(paths.iter().map(|path| (path.as_str(), 100)))
+        sketch_of(paths.iter().map(|path| (path.as_str(), 100)))
     }
 
     #[test]
@@ -246,18 +223,18 @@ mod tests {
             (tree(0, 9_000), false),
             (tree(0, 0), false),
         ] {
-            assert_eq!(all.is_like(&other), want, "{}", other.n_files);
+            assert_eq!(is_like(&all, &other), want, "{}", other.n_files);
         }
-        assert!(!tree(0, 10).is_like(&tree(0, 10)), "a few files are built at once");
+        assert!(!is_like(&tree(0, 10), &tree(0, 10)), "a few files are built at once");
     }
 
     #[test]
     fn a_sketch_is_kept_and_a_damaged_one_is_none() {
         let home = tempfile::tempdir().unwrap();
         let sketch = tree(0, 900);
-        sketch.save(home.path());
-        assert_eq!(Sketch::load(home.path()), Some(sketch));
+        save(&sketch, home.path());
+        assert_eq!(load(home.path()), Some(sketch));
         fs::write(home.path().join(SKETCH), "something else").unwrap();
-        assert_eq!(Sketch::load(home.path()), None);
+        assert_eq!(load(home.path()), None);
     }
 }

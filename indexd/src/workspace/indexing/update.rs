@@ -4,7 +4,7 @@
 use super::after::{After, Changed};
 use super::build::BuildError;
 use super::contents::ContentCache;
-use super::stages::{self, Loaded, Parts, Reuse, Stage, StageLog};
+use super::stages::{self, Parts, Reuse, Stage, StageLog};
 use crate::workspace::threads::pool;
 use crate::workspace::tree::ChangeSet;
 use indexd_model::terms::Vocabulary;
@@ -12,7 +12,7 @@ use indexd_model::{ContentHash, Facts, FactsView, FileDoc, FileFacts, Links, Rep
 use indexd_os::Root;
 use indexd_store::{FileInput, FileStat, History, Overlays, Snapshot, Store, StoreError, WriteTxn};
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -37,6 +37,8 @@ pub struct Update<'a> {
     pub log: &'a StageLog,
     /// Asked before each file.
     pub cancelled: Cancelled<'a>,
+    /// Files that were read a moment ago.
+    pub hashed: Option<&'a Hashed>,
     /// True if the thread that runs it has the stack that parsing and linking need.
     pub has_stack: bool,
 }
@@ -46,6 +48,22 @@ pub type UnsavedText = (RepoPath, String);
 
 /// Returns true if the work is to stop.
 pub type Cancelled<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// The hashes of files, and their stats when they were read.
+#[derive(Default)]
+pub struct Hashed(FxHashMap<RepoPath, (ContentHash, FileStat)>);
+
+impl Hashed {
+    /// Reads files of a tree, until the work is cancelled.
+    pub fn of(root: &Root, files: &BTreeMap<RepoPath, u64>, log: &StageLog, cancelled: Cancelled) -> Self {
+        let hash = |path: &RepoPath| {
+            let loaded = if cancelled() { None } else { stages::load(root, path).ok()? };
+            log.ran(Stage::Read, path);
+            loaded.map(|loaded| (loaded.path, (loaded.hash, loaded.stat)))
+        };
+        Self(pool().install(|| files.par_iter().filter_map(|(path, _)| hash(path)).collect()))
+    }
+}
 
 /// The new history of the repository, where that changed.
 #[derive(Default)]
@@ -163,6 +181,10 @@ impl Update<'_> {
     }
 
     fn read(&self, path: &RepoPath, stored: Option<ContentHash>) -> Read {
+        let hashed = self.hashed.and_then(|hashed| hashed.0.get(path));
+        if let Some((_, stat)) = hashed.filter(|(hash, _)| stored == Some(*hash)) {
+            return Read::Same(*stat);
+        }
         self.log.ran(Stage::Read, path);
         let loaded = match stages::load(self.root, path) {
             Ok(Some(loaded)) => loaded,
@@ -170,7 +192,7 @@ impl Update<'_> {
             Err(_) => return Read::Unreadable,
         };
         if stored == Some(loaded.hash) {
-            return Read::Same(loaded);
+            return Read::Same(loaded.stat);
         }
         let reuse = Reuse { contents: self.contents, before: None };
         let extracted = stages::find_or_extract(&self.parts, &loaded, &reuse, self.log);
@@ -182,7 +204,7 @@ impl Update<'_> {
 
 /// The result of reading a file.
 enum Read {
-    Same(Loaded),
+    Same(FileStat),
     New(Box<FileInput>, Vocabulary),
     Gone,
     Unreadable,
@@ -207,10 +229,10 @@ impl<'u> Work<'u> {
 
     fn take(&mut self, update: &Update, path: &RepoPath, read: Read) -> Result<(), StoreError> {
         match read {
-            Read::Same(loaded) => {
+            Read::Same(stat) => {
                 update.log.ran(Stage::Touch, path);
-                self.txn.touch(path, &loaded.stat)?;
-                self.done.stats.push((path.clone(), Some(loaded.stat)));
+                self.txn.touch(path, &stat)?;
+                self.done.stats.push((path.clone(), Some(stat)));
             }
             Read::New(input, mut vocabulary) => {
                 update.log.ran(Stage::Put, path);

@@ -22,6 +22,7 @@ pub(crate) struct Sink<'s> {
     txn: Option<RwTxn<'s>>,
     _writing: Writing,
     bytes: usize,
+    scratch: Vec<u8>,
     /// The end of each table, where rows are added.
     ends: FxHashMap<&'static str, End>,
 }
@@ -47,7 +48,14 @@ struct OpenRun {
 
 impl<'s> Sink<'s> {
     pub fn new(store: &'s Store) -> Self {
-        Self { store, txn: None, _writing: store.writing(), bytes: 0, ends: FxHashMap::default() }
+        Self {
+            store,
+            txn: None,
+            _writing: store.writing(),
+            bytes: 0,
+            scratch: Vec::new(),
+            ends: FxHashMap::default(),
+        }
     }
 
     /// The tables.
@@ -104,6 +112,19 @@ impl<'s> Sink<'s> {
             rest = after;
         }
         Ok(())
+    }
+
+    /// Adds a row of another index after all others of its table; a blob has its file for a key.
+    pub fn append_copy(&mut self, table: &Table, key: &[u8], value: &[u8]) -> Result<()> {
+        if table.form == Form::Pieces {
+            return self.append_blob(table, table.handle(key)?, value);
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        scratch.extend_from_slice(value);
+        let added = self.append(table, key, &mut scratch);
+        self.scratch = scratch;
+        added
     }
 
     fn end(&mut self, table: &Table) -> &mut End {

@@ -1,7 +1,7 @@
 //! Every sequence of changes to a state leads to the dump of a fresh build of that state.
 
-use super::world::{State, World, update};
-use crate::Store;
+use super::world::{CONFIG, State, World, update};
+use crate::{Blocks, Opened, Store};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -93,6 +93,7 @@ fn check(start: &[Edit], steps: &[Vec<Edit>]) {
     }
     super::reads::compare(&world.snapshot(), &before);
     check_difference(&World::build(&first), &world);
+    check_layers(&World::build(&first), &world, &before);
     let World { store, dir } = world;
     drop(store);
     crate::verify(dir.path()).expect("verifies");
@@ -108,6 +109,46 @@ fn check_difference(base: &World, world: &World) {
     let again = world.store.difference(&base.store, usize::MAX).expect("compares");
     assert_eq!(again, Some(Store::no_difference()));
     assert!(base.dump() == world.dump());
+}
+
+/// The blocks that lead from layers to an index.
+fn blocks_of(world: &World, below: &[Vec<Vec<u8>>]) -> Vec<Vec<u8>> {
+    let mut blocks = Vec::new();
+    let mut put = |block| {
+        blocks.push(block);
+        Ok(true)
+    };
+    assert!(world.snapshot().write_rows(layers(below), &mut put).expect("writes"));
+    blocks
+}
+
+fn layers(of: &[Vec<Vec<u8>>]) -> Vec<Blocks<'_>> {
+    let layer = |blocks: &'_ Vec<Vec<u8>>| {
+        let mut blocks = blocks.clone().into_iter();
+        Box::new(move || Ok(blocks.next())) as Blocks<'_>
+    };
+    of.iter().map(layer).collect()
+}
+
+/// The rows of the first index and those that lead to the second one make the second one elsewhere, but for
+/// the history.
+fn check_layers(first: &World, world: &World, state: &State) {
+    let all = blocks_of(world, &[]);
+    let base = vec![blocks_of(first, &[])];
+    let both = [&base[..], &[blocks_of(world, &base)]].concat();
+    assert!(blocks_of(world, &both).is_empty(), "nothing is missing");
+    let without = World::build(&State { history: None, ..state.clone() });
+    for of in [std::slice::from_ref(&all), &both] {
+        let dir = tempfile::tempdir().expect("temporary folder");
+        assert!(Store::read_rows(layers(of), dir.path(), b"another recipe").is_err());
+        let dir = tempfile::tempdir().expect("temporary folder");
+        Store::read_rows(layers(of), dir.path(), CONFIG).expect("reads");
+        let Opened::Ready(store) = Store::open_verified(dir.path(), CONFIG).expect("opens") else {
+            panic!("what was read is an index")
+        };
+        assert!(super::world::dump(&store.snapshot().expect("snapshot")) == without.dump());
+        assert_eq!(blocks_of(&World { store, dir }, &[]), all, "and its rows are the same");
+    }
 }
 
 proptest! {
@@ -126,11 +167,30 @@ proptest! {
         start.iter().for_each(|e| apply(e, &mut state, &State::default()));
         let (world, other) = (World::build(&State::default()), World::build(&state));
         let before = world.dump();
-        prop_assert!(world.store.add_difference(&bytes).is_err());
+        prop_assert!(bytes == Store::no_difference() || world.store.add_difference(&bytes).is_err());
         let mut cut = other.store.difference(&world.store, usize::MAX).expect("compares").expect("no limit");
         cut.truncate(at.index(cut.len()));
         prop_assert!(world.store.add_difference(&cut).is_err());
         prop_assert_eq!(world.dump(), before);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+    #[test]
+    fn rows_that_are_cut_or_nobody_wrote_make_no_index(start in prop::collection::vec(edit(), 1..4), bytes: Vec<u8>, at: prop::sample::Index) {
+        let mut state = State::default();
+        start.iter().for_each(|e| apply(e, &mut state, &State::default()));
+        let rows = blocks_of(&World::build(&state), &[]).concat();
+        for bad in [rows[..at.index(rows.len())].to_vec(), bytes.clone(), [&rows[..], &[1]].concat(), [&rows[..], &bytes].concat()] {
+            if bad == rows {
+                continue;
+            }
+            let dir = tempfile::tempdir().expect("temporary folder");
+            let whole = Store::read_rows(layers(&[vec![bad]]), dir.path(), CONFIG);
+            prop_assert!(whole.is_err());
+            prop_assert!(matches!(Store::open(dir.path(), CONFIG), Ok(Opened::Fresh(_))), "nothing to open");
+        }
     }
 }
 
