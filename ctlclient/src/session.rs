@@ -16,7 +16,7 @@ use indexd_proto::hello::{
 };
 use indexd_proto::paths::Dirs;
 use indexd_proto::rpc::{self, CancelParams, ChunkParams, ProgressParams};
-use indexd_proto::share::{CAN_PULL, PULL, PullParams};
+use indexd_proto::share::{PULL, PullParams};
 use indexd_proto::{Id, Method, Outgoing};
 use interprocess::ConnectWaitMode;
 use interprocess::local_socket::traits::{Stream as _, StreamCommon as _};
@@ -376,14 +376,11 @@ impl Session {
         let mut bytes = Vec::with_capacity(request.len() + 160);
         if self.greeted.is_none() {
             let client = Build { name: self.name.to_owned(), ..build() };
-            let hello = HelloParams { client: Some(client), protocol: Some(ProtocolRange::OURS) };
+            // Another process fetches, which finds the daemon by its socket.
+            let pulls = self.pulls && matches!(self.transport, Transport::Socket(_));
+            let hello = HelloParams { client: Some(client), protocol: Some(ProtocolRange::OURS), pulls };
             bytes.extend(rpc::request(Some(HELLO), Method::Hello.name(), hello));
             bytes.push(b'\n');
-            // Another process fetches, which finds the daemon by its socket.
-            if self.pulls && matches!(self.transport, Transport::Socket(_)) {
-                bytes.extend(rpc::request(None, CAN_PULL, serde_json::Map::new()));
-                bytes.push(b'\n');
-            }
         }
         if request.len() > indexd_proto::limits::FRAME_BYTES_MAX {
             return Err(Failure::new(ErrorCode::FrameTooLong, "the request is longer than a line may be"));

@@ -71,6 +71,8 @@ params! {
         client: Option<Build>,
         /// What the client speaks; absent means any.
         protocol: Option<ProtocolRange>,
+        /// True if the client fetches published indexes when it is told to.
+        pulls: bool,
     }
 }
 

@@ -7,11 +7,7 @@ use indexd_api::JsonSchema;
 use indexd_api::params;
 use serde::{Deserialize, Serialize};
 
-/// The notification of a client that fetches published indexes when it is told to. A daemon that does not
-/// know it takes no notice, as of every notification.
-pub const CAN_PULL: &str = "$/canPull";
-
-/// The notification that tells it to, with [`PullParams`].
+/// The notification that tells a client to fetch a published index, with [`PullParams`].
 pub const PULL: &str = "$/pull";
 
 /// A part of the rows of a published index: an object of the store, and a file while it is on its way.

@@ -429,7 +429,6 @@ fn daemon(user: &User, serve: impl Fn(&Value, &mut dyn Write) + Send + Sync + 's
                             json!({"protocol": 1, "supported": {"min": 1, "max": 1}, "pid": 1, "methods": [],
                             "server": {"name": "indexd", "version": env!("CARGO_PKG_VERSION")}, "capabilities": []})
                         }
-                        "$/canPull" => continue,
                         _ => {
                             serve(&request, &mut writer);
                             let _ = sender.send(request);

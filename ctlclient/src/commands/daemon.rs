@@ -183,7 +183,11 @@ fn say(common: &Common, text: &str) -> Result<(), Failure> {
 }
 
 fn greet(session: &mut Session) -> Result<HelloResult, Failure> {
-    let params = HelloParams { client: Some(session::build()), protocol: Some(ProtocolRange::OURS) };
+    let params = HelloParams {
+        client: Some(session::build()),
+        protocol: Some(ProtocolRange::OURS),
+        ..HelloParams::default()
+    };
     session.ask(Method::Hello, &params, &mut Progress::new(true))
 }
 

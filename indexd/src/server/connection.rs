@@ -16,7 +16,6 @@ use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::frame::{Decoder, Frame};
 use indexd_proto::limits::FRAME_BYTES_MAX;
 use indexd_proto::rpc::{self, CancelParams, Incoming};
-use indexd_proto::share::CAN_PULL;
 use indexd_proto::{Call, Id, hello};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -275,9 +274,6 @@ impl Connection {
 
     /// Notifications have no answer, not even when they are wrong.
     fn notification(&self, method: &str, params: &str) {
-        if method == CAN_PULL {
-            self.client_pulls.store(true, Ordering::Relaxed);
-        }
         if method == "$/cancelRequest"
             && let Ok(params) = serde_json::from_str::<CancelParams>(params)
         {
@@ -289,6 +285,7 @@ impl Connection {
         if let Call::Hello(hello) = &call {
             let is_for_agents = hello.client.as_ref().is_some_and(|c| c.name == hello::FOR_AGENTS);
             self.is_for_agents.store(is_for_agents, Ordering::Relaxed);
+            self.client_pulls.store(hello.pulls, Ordering::Relaxed);
             self.has_greeted.store(true, Ordering::Relaxed);
         }
         let correlation_id =
