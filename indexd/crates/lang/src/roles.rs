@@ -8,11 +8,30 @@ use indexd_model::{FileRoles, Language};
 /// Bytes of a file that are searched for marks of generated code.
 const MARK_BYTES: usize = 2_048;
 
-/// The language of a file by its path, or by the interpreter its first line names.
+/// The language of a file by its path; without an ending by the interpreter that its first line names, or as a
+/// header of C++ by its guard.
 pub fn language_of(path: &str, text: &str) -> Language {
     match language(path) {
         Language::Text if extension_of(path).is_empty() && is_python_script(text) => Language::Python,
+        Language::Text if extension_of(path).is_empty() && is_header(text) => Language::Cpp,
         other => other,
+    }
+}
+
+/// Whether a text begins as headers of C++ do, which may have no ending (`Eigen/Core`): with a guard.
+fn is_header(text: &str) -> bool {
+    let mut is_comment = false;
+    let mut code = text.lines().take(60).map(str::trim).filter(|line| {
+        let is_outside = !is_comment && !line.starts_with("/*");
+        is_comment = !is_outside && !line.ends_with("*/");
+        is_outside && !line.is_empty() && !line.starts_with("//")
+    });
+    let first = code.next().unwrap_or_default();
+    let guard = first.strip_prefix("#ifndef ").map(str::trim);
+    let defined = code.next().and_then(|line| line.strip_prefix("#define "));
+    match guard {
+        Some(guard) => defined.is_some_and(|d| d.split_ascii_whitespace().next() == Some(guard)),
+        None => first == "#pragma once",
     }
 }
 
@@ -134,6 +153,10 @@ mod tests {
             ("bin/tool", "#!/bin/sh\npython", Language::Text),
             ("tool.sh", "#!/usr/bin/python\n", Language::Bash),
             ("tool.x", "#!/usr/bin/python\n", Language::Text),
+            ("Eigen/Core", "// Eigen\n/* (c)\n * x */\n\n#ifndef CORE_H\n#define CORE_H 1\n", Language::Cpp),
+            ("include/Any", "#pragma once\nclass Any;\n", Language::Cpp),
+            ("notes", "#ifndef A\n#define B\n", Language::Text),
+            ("LICENSE", "#pragma twice\n", Language::Text),
             ("go.mod", "", Language::GoMod),
             ("GNUmakefile", "", Language::Make),
             ("x.yml", "", Language::Yaml),

@@ -130,7 +130,7 @@ fn in_test_folder(path: &str) -> bool {
 
 fn is_vendor_folder(folder: &str) -> bool {
     const NAMES: &str = "vendor _vendor vendored third_party third-party \
-        thirdparty node_modules bower_components site-packages Godeps";
+        thirdparty 3rdparty 3rd-party 3rd_party node_modules bower_components site-packages Godeps";
     holds(NAMES, folder)
 }
 
@@ -290,6 +290,7 @@ mod tests {
         check("base/file_unittest.cc", &[R::TEST]);
         check("src/test_parser.c", &[R::TEST]);
         check("vendor/x/y.go", &[R::VENDORED]);
+        check("3rd-party/tbb/tbb.h", &[R::VENDORED]);
         check("pip/_vendor/requests/api.py", &[R::VENDORED]);
         check("api/v1/types.pb.go", &[R::GENERATED]);
         check("Cargo.lock", &[R::GENERATED]);

@@ -31,7 +31,7 @@ use indexd_model::{
 };
 
 /// Changes when equal facts get other links or lookups; part of the recipe of an index.
-pub const LINKER_VERSION: u32 = 13;
+pub const LINKER_VERSION: u32 = 14;
 
 /// Resolves the uses of `file`, whose facts, body and all, are `facts`, against `view`.
 ///
@@ -77,7 +77,8 @@ fn unread(facts: Facts) -> Vec<Unresolved> {
 /// takes.
 fn assign_sources(facts: Facts, out: &mut Links, is_source: impl Fn(&Def) -> bool) {
     let around = Around::last_of_equals(facts, is_source);
-    out.links.iter_mut().for_each(|l| l.source = around.at(l.at));
+    let open = out.links.iter_mut().filter(|l| l.source == DefIdx::NONE);
+    open.for_each(|l| l.source = around.at(l.at));
     out.unresolved.iter_mut().for_each(|u| u.source = around.at(u.at));
 }
 
@@ -126,6 +127,21 @@ fn emit(facts: Facts, it: Use, found: Result<Vec<DefRef>, UnresolvedReason>, rul
             out.links.extend(targets.into_iter().map(link));
         }
         Err(reason) => out.unresolved.push(Unresolved { source, name, at, role, reason }),
+    }
+}
+
+/// The link from a member to what it implements or overrides.
+fn implement(facts: Facts, source: DefIdx, target: DefRef) -> Link {
+    let def = facts.def(source);
+    Link {
+        kind: EdgeKind::Implement,
+        source,
+        target,
+        at: def.name_span.start,
+        len: facts.str(def.name).len().min(usize::from(u16::MAX)) as u16,
+        role: Role::None,
+        rule: Rule::Implements,
+        confidence: Rule::Implements.confidence(),
     }
 }
 

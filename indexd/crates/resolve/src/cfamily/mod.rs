@@ -94,6 +94,10 @@ impl Language for CFamily {
         }
     }
 
+    fn found(l: &mut Linker<Self>, file: File, e: ExprId, _: Space) -> Option<Found> {
+        values::member_of_argument(l, file, e)
+    }
+
     fn attr(l: &mut Linker<Self>, ty: Ty, name: &str, space: Space) -> Option<Found> {
         values::of_alias(l, ty, name, space).or_else(|| values::of_pointer(l, ty, name))
     }

@@ -1,7 +1,7 @@
 //! What expressions of C and C++ give, and what members types have.
 
 use super::{CFamily, TABLE, has_members, is_sign};
-use crate::declared::{Found, Hit, Linker, Space};
+use crate::declared::{Found, Hit, Linker, Place, Space};
 use crate::typed::{DefAt, File, Ty, Type, Val};
 use indexd_model::{BindingKind, DefFlags, DefIdx, DefKind, ExprId, Node, Rule};
 use smallvec::SmallVec;
@@ -34,6 +34,53 @@ pub(super) fn value(l: &mut Linker<CFamily>, file: File, e: ExprId) -> Option<Va
         Node::Compare { .. } => Some(Val::new(l.types.std("int", &[]))),
         Node::Call { callee, .. } => call(l, file, e, callee),
         _ => None,
+    }
+}
+
+/// A name among the arguments of a macro that means a member of what another argument leads to:
+/// `LIST_NEXT(item, link)`.
+pub(super) fn member_of_argument<'a>(l: &mut Linker<'a, CFamily>, file: File, e: ExprId) -> Option<Found> {
+    let facts = l.facts(file);
+    let around = l.files.parent(file, e)?;
+    let (Node::Name { name, binding }, Node::Call { callee, args }) =
+        (facts.expr(e).node, facts.expr(around).node)
+    else {
+        return None;
+    };
+    let (name, args) = (facts.str(name), facts.list(args));
+    let Node::Name { name: called, .. } = facts.expr(callee).node else { return None };
+    if facts.binding(binding).is_some() || !args.contains(&e) {
+        return None;
+    }
+    let place = Place { file, at: facts.expr(e).at };
+    // In C the name of a struct is not that of a value.
+    let known = l.free(place, name, Space::Values);
+    let is_declared = match known.hits.first() {
+        Some(hit) => !l.files.def(hit.at).kind.is_type(),
+        None => known.is_found(),
+    };
+    if is_declared || !is_macro(l, place, facts.str(called)) {
+        return None;
+    }
+    for arg in args.iter().filter(|a| **a != e) {
+        let mut ty = l.eval(file, *arg).ty;
+        if let Type::Static(at) = *l.types.get(ty) {
+            ty = l.types.make(Type::Named(at, Rc::from([])));
+        }
+        let found = l.attr(ty, name, Space::Values);
+        if found.hits.iter().any(|h| l.files.def(h.at).kind == DefKind::Field) {
+            return Some(Found::defs(found.hits.iter().map(|h| h.at), Rule::Inferred));
+        }
+    }
+    None
+}
+
+/// Whether what is called is a macro of the tree, or looks like one from outside.
+fn is_macro<'a>(l: &mut Linker<'a, CFamily>, place: Place, name: &'a str) -> bool {
+    let found = l.free(place, name, Space::Calls);
+    match found.hits.first() {
+        Some(hit) => l.files.def(hit.at).kind == DefKind::Macro,
+        None => !name.bytes().any(|b| b.is_ascii_lowercase()),
     }
 }
 

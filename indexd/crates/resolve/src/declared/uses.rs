@@ -4,8 +4,8 @@ use super::{Found, Hit, Language, Linker, Place, Space};
 use crate::Use;
 use crate::typed::{DefAt, Ty, Type};
 use indexd_model::{
-    BindingKind, Def, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Key, Link, Links, Node, Role,
-    Rule, StrId, Unresolved, UnresolvedReason,
+    BindingKind, Def, DefFlags, DefIdx, DefKind, DefRef, ExprId, Key, Link, Links, Node, Role, Rule,
+    Unresolved, UnresolvedReason,
 };
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -62,6 +62,7 @@ impl<'a, L: Language> Linker<'a, L> {
                     None => {
                         let found = self.free(Place { file: 0, at }, facts.str(name), Space::of(role));
                         let found = self.alone(e, &found);
+                        let found = self.or_value(e, role, found);
                         self.emit(&found, false, it, out);
                     }
                 }
@@ -71,6 +72,7 @@ impl<'a, L: Language> Linker<'a, L> {
                 let space = Space::of(role);
                 if space == Space::Types {
                     let found = self.in_types(0, e);
+                    let found = self.or_value(e, role, found);
                     return self.emit(&found, false, it, out);
                 }
                 let of = self.eval(0, base);
@@ -82,6 +84,30 @@ impl<'a, L: Language> Linker<'a, L> {
             Node::Word { value, .. } => self.link_function(e, value, at, out),
             _ => {}
         }
+    }
+
+    /// A type argument of C++ that is not a type may be a value: `array<int, N>`.
+    fn or_value(&mut self, e: ExprId, role: Role, found: Rc<Found>) -> Rc<Found> {
+        let facts = self.facts(0);
+        let around = self.files.parent(0, e).map(|p| facts.expr(p).node);
+        let is_argument =
+            |around| matches!(around, Some(Node::Apply { args, .. }) if facts.list(args).contains(&e));
+        let is_open = found.hits.is_empty() && found.reason == UnresolvedReason::NotFound;
+        if L::ID != "cpp" || role != Role::Type || !is_open || !is_argument(around) {
+            return found;
+        }
+        let value = match facts.expr(e).node {
+            Node::Name { name, .. } => {
+                let place = Place { file: 0, at: facts.expr(e).at };
+                self.free(place, facts.str(name), Space::Values)
+            }
+            Node::Attr { base, name } => {
+                let of = self.eval(0, base);
+                self.attr(of.ty, facts.str(name), Space::Values)
+            }
+            _ => return found,
+        };
+        if value.hits.is_empty() { found } else { value }
     }
 
     /// Links a name in the text of a macro. A name without a definition here may have one at the place that uses the macro.
@@ -291,17 +317,7 @@ impl<'a, L: Language> Linker<'a, L> {
                     continue;
                 };
                 seen.push(target);
-                let name: StrId = d.name;
-                out.links.push(Link {
-                    kind: EdgeKind::Implement,
-                    source: at.def,
-                    target: self.reference(target),
-                    at: d.name_span.start,
-                    len: facts.str(name).len().min(usize::from(u16::MAX)) as u16,
-                    role: Role::None,
-                    rule: Rule::Implements,
-                    confidence: Rule::Implements.confidence(),
-                });
+                out.links.push(crate::implement(facts, at.def, self.reference(target)));
             }
         }
     }

@@ -467,7 +467,8 @@ impl<'a> Linker<'a> {
             if self.types.has_vars(ty) {
                 let mut solver = Solver { map: Vec::new(), own: self.own_params(signature), runs: false };
                 self.solve(signature, site, &mut solver);
-                self.leave_constraints(signature, &mut solver);
+                let itself = self.facts(site.file).list(site.args).get(index).map(|e| (site.file, *e));
+                self.leave_constraints(signature, itself, &mut solver);
                 ty = self.types.replaced(ty, &solver.map);
             }
             tys.push(ty);
@@ -478,12 +479,25 @@ impl<'a> Linker<'a> {
         self.types.union(&tys)
     }
 
-    fn leave_constraints(&mut self, signature: &Signature, solver: &mut Solver) {
+    /// Gives type parameters that nothing determines the type that they extend, and so those that only the literal
+    /// `itself` determines, whose place is asked about.
+    fn leave_constraints(
+        &mut self,
+        signature: &Signature,
+        itself: Option<(File, ExprId)>,
+        solver: &mut Solver,
+    ) {
         let Callable::Def(at) = signature.of else { return };
         for param in &self.files.def(at).type_params {
             let var = self.types.make(Type::Var(at.file, *param));
-            let is_known = solver.map.iter().chain(signature.env.iter()).any(|m| m.0 == var);
+            let is_itself = |ty: Ty| match *self.types.get(ty) {
+                Type::Shape(file, e, _) => Some((file, e)) == itself,
+                _ => false,
+            };
+            let is_known =
+                solver.map.iter().chain(signature.env.iter()).any(|m| m.0 == var && !is_itself(m.1));
             if !is_known && let Some(ty) = self.constraint(at.file, *param) {
+                solver.map.retain(|m| m.0 != var);
                 solver.map.push((var, ty));
             }
         }

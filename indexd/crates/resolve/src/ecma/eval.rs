@@ -4,6 +4,7 @@ use super::Linker;
 use super::attrs::GLOBAL_THIS;
 use super::modules::Module;
 use super::names::{DEFAULT, Found, REEXPORTS_MAX, Space, Target};
+use super::std::{canonical, is_global, is_known};
 use crate::typed::slots::Asks;
 use crate::typed::{DefAt, Env, File, Ty, Type, Val};
 use indexd_model::facts::{ImportKind, LiteralKind, SequenceKind};
@@ -188,7 +189,11 @@ impl<'a> Linker<'a> {
                 let this = self.types.name(GLOBAL_THIS);
                 Val::new(self.types.make(Type::StdStatic(this)))
             }
-            Target::NotFound => Val::new(self.std_value(name).unwrap_or(Ty::UNKNOWN)),
+            Target::NotFound => {
+                let is_outside = is_global(name) && !is_known(canonical(name));
+                let ty = if is_outside { Ty::EXTERNAL } else { Ty::UNKNOWN };
+                Val::new(self.std_value(name).unwrap_or(ty))
+            }
             Target::External => Val::new(self.external_value(file, name)),
             Target::Module(_) => {
                 let is_required = self.is_required(file, name);
@@ -239,16 +244,7 @@ impl<'a> Linker<'a> {
             let whole = self.types.name(&format!("module {module}"));
             return if module == "react" { self.types.make(Type::StdStatic(whole)) } else { Ty::EXTERNAL };
         }
-        if let Some(ty) = self.value_of_module(module, own) {
-            return ty;
-        }
-        match self.type_of_module(module, own, &[]) {
-            Some(_) => {
-                let class = self.types.name(super::std::canonical(own));
-                self.types.make(Type::StdStatic(class))
-            }
-            None => Ty::EXTERNAL,
-        }
+        self.value_of_module(module, own).unwrap_or(Ty::EXTERNAL)
     }
 
     // ---- definitions

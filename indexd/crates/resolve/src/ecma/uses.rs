@@ -3,6 +3,7 @@
 use super::Linker;
 use super::attrs::{Attr, Hit};
 use super::names::{DEFAULT, Found, REEXPORTS_MAX, Space, Target};
+use super::std::is_global;
 use crate::Use;
 use crate::typed::types::UNION_MAX;
 use crate::typed::{DefAt, File, Ty, Type};
@@ -131,8 +132,23 @@ impl<'a> Linker<'a> {
             .copied()
             .filter(|h| own.is_none_or(|own| h.target != Target::Def(own)))
             .collect();
+        if let Some(own) = own {
+            self.fulfils(own, &hits, out);
+        }
         if !hits.is_empty() || is_damaged {
             self.emit_hits(&attr, &hits, true, it, out);
+        }
+    }
+
+    /// A function of an object literal implements the method that is expected under its name.
+    fn fulfils(&self, own: DefAt, hits: &[Hit], out: &mut Links) {
+        let is_method = |at| self.files.def(at).kind == DefKind::Method;
+        for hit in hits {
+            let Target::Def(at) = hit.target else { continue };
+            if is_method(own) || is_method(at) {
+                let target = DefRef { file: self.doc(at.file), def: at.def };
+                out.links.push(crate::implement(self.facts(0), own.def, target));
+            }
         }
     }
 
@@ -183,6 +199,7 @@ impl<'a> Linker<'a> {
             Target::Module(_) => return,
             Target::External => Err(UnresolvedReason::External),
             Target::NotFound if is_of_node(facts.str(it.name)) => Err(UnresolvedReason::Builtin),
+            Target::NotFound if is_global(facts.str(it.name)) => Err(UnresolvedReason::External),
             Target::NotFound => Err(UnresolvedReason::NotFound),
         };
         crate::emit(facts, it, target, found.rule, out);
@@ -278,16 +295,7 @@ impl<'a> Linker<'a> {
                     continue;
                 }
                 seen.push(target);
-                out.links.push(Link {
-                    kind: EdgeKind::Implement,
-                    source: DefIdx(i as u32),
-                    target,
-                    at: d.name_span.start,
-                    len: name.len().min(usize::from(u16::MAX)) as u16,
-                    role: Role::None,
-                    rule: Rule::Implements,
-                    confidence: Rule::Implements.confidence(),
-                });
+                out.links.push(crate::implement(facts, DefIdx(i as u32), target));
             }
         }
     }

@@ -360,16 +360,7 @@ impl<'a> Linker<'a> {
             let Some(member) = self.member_after(class, class, name) else { continue };
             let file = self.classes[member.owner.0 as usize].file;
             let Some(base) = self.preferred(file, &member.defs) else { continue };
-            out.links.push(Link {
-                kind: EdgeKind::Implement,
-                source: def,
-                target: DefRef { file: self.loaded.doc(file), def: base },
-                at: d.name_span.start,
-                len: name.len().min(usize::from(u16::MAX)) as u16,
-                role: Role::None,
-                rule: Rule::Implements,
-                confidence: Rule::Implements.confidence(),
-            });
+            out.links.push(crate::implement(facts, def, DefRef { file: self.loaded.doc(file), def: base }));
         }
     }
 

@@ -5,7 +5,7 @@ use super::names::is_nothing;
 use super::{Rust, TABLE};
 use crate::declared::{Found, Linker, Space};
 use crate::typed::{Args, DefAt, Env, Ty, Type};
-use indexd_model::{DefKind, EdgeKind, ExprId, Key, Link, Links, Node, Role, Rule, UnresolvedReason};
+use indexd_model::{DefKind, ExprId, Key, Links, Node, Rule, UnresolvedReason};
 use std::rc::Rc;
 
 /// Pointers to pointers that are followed.
@@ -560,15 +560,6 @@ pub(super) fn implemented(l: &mut Linker<Rust>, out: &mut Links) {
         let all = l.files.members(of, facts.str(def.name));
         let same = all.into_iter().find(|d| l.facts(of.file).def(*d).kind.is_type() == def.kind.is_type());
         let Some(target) = same.map(|d| DefAt { def: d, ..of }) else { continue };
-        out.links.push(Link {
-            kind: EdgeKind::Implement,
-            source: at.def,
-            target: l.reference(target),
-            at: def.name_span.start,
-            len: def.name_span.len().min(u32::from(u16::MAX)) as u16,
-            role: Role::None,
-            rule: Rule::Implements,
-            confidence: Rule::Implements.confidence(),
-        });
+        out.links.push(crate::implement(facts, at.def, l.reference(target)));
     }
 }

@@ -272,11 +272,13 @@ impl<'s> Visitor<'_, 's> {
             let start = text.as_ptr() as usize;
             let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
             let names = words.filter(|w| w.starts_with(|c: char| c.is_alphabetic() || c == '_'));
+            // The name of the macro may be left to the parser.
+            let is_whole = !text.trim_start().starts_with('(');
             for (i, name) in names.enumerate() {
                 let at = range.start + (name.as_ptr() as usize - start);
                 let (at, is_called) = (at as u32, i == 0 && text.ends_with(')'));
                 match i {
-                    0 => {
+                    0 if is_whole => {
                         let callee = self.free(name, at, if is_called { Role::Call } else { Role::Read });
                         if is_called {
                             let args = self.b.list(&[]);

@@ -72,10 +72,13 @@ pub(in super::super) fn for_parser(text: &str) -> Option<String> {
     let mut blanked = blanked(text);
     blanked.extend(comments_in_macros(text));
     let names = names_of_c(text);
-    if blanked.is_empty() && names.is_empty() {
+    let (signs, words) = loose_arguments(text);
+    blanked.extend(words);
+    if blanked.is_empty() && names.is_empty() && signs.is_empty() {
         return None;
     }
     let mut out = text.as_bytes().to_vec();
+    signs.into_iter().for_each(|range| out[range].fill(b'0'));
     for range in blanked {
         out[range].iter_mut().filter(|b| !b.is_ascii_whitespace()).for_each(|b| *b = b' ');
     }
@@ -160,6 +163,11 @@ impl<'t> SoFar<'t> {
         if !self.called.is_empty() {
             return None;
         }
+        // What is declared has the macro for its type.
+        let end = arguments(text, at);
+        if end > at && begins(self.last) && is_before_name(text, end) {
+            return Some(at..end);
+        }
         if is_between(text, self.last, at) {
             return Some(range.clone());
         }
@@ -243,6 +251,13 @@ fn is_before_declaration(text: &str, at: usize, classes: &[&str]) -> bool {
             _ => return false,
         }
     }
+}
+
+/// Whether a name stands alone at `at`, as in `TAILQ_ENTRY(item) next;`.
+fn is_before_name(text: &str, at: usize) -> bool {
+    let Some((Token::Word(name), range)) = next(text, at) else { return false };
+    let is_word = matches!(name, "break" | "continue" | "else") || OTHERS.contains(&name);
+    !is_word && !is_macro(name) && is_sign(text, range.end, b';')
 }
 
 /// Returns true if a macro before `at` is between the type that ends with `last` and the name of a function.
@@ -356,6 +371,29 @@ fn names_of_c(text: &str) -> Vec<Range<usize>> {
     }
     found.retain(|(word, _)| declared.contains(word));
     found.into_iter().map(|(_, range)| range).collect()
+}
+
+/// Arguments that only macros take: the places of signs that stand alone, `check(a, ==, b)`, and those of the word
+/// before the name of a type, `container_of(p, struct t, m)`.
+fn loose_arguments(text: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+    let (mut signs, mut words) = (Vec::new(), Vec::new());
+    for (comma, _) in text.match_indices(',') {
+        let rest = &text[comma + 1..];
+        let start = text.len() - rest.trim_start_matches([' ', '\t']).len();
+        let sign = text[start..].len() - text[start..].trim_start_matches(['=', '!', '<', '>']).len();
+        let is_end = |at: usize, ends: &[char]| text[at..].trim_start_matches([' ', '\t']).starts_with(ends);
+        if (1..=2).contains(&sign) && is_end(start + sign, &[',']) {
+            signs.push(start..start + sign);
+        }
+        if let Some((Token::Word("struct" | "union"), word)) = next(text, start)
+            && word.start == start
+            && let Some((Token::Word(_), name)) = next(text, word.end)
+            && is_end(name.end, &[',', ')'])
+        {
+            words.push(word);
+        }
+    }
+    (signs, words)
 }
 
 /// Notes the macros between the word for a type and its name, where a body or bases follow; where to go on.
@@ -520,6 +558,9 @@ mod tests {
         check("T x PTR(a) GUARDED_BY(m);", &["PTR(a)", "GUARDED_BY(m)"]);
         check("void f(int a) REQUIRES(m) { }", &["REQUIRES(m)"]);
         check("void f() ABC;", &["ABC"]);
+        check("struct s { ABC_ENTRY(s) next; };", &["(s)"]);
+        check("{ ABC(x) break; }", &[]);
+        check("{ ABC(x) y = 1; }", &[]);
         check("void g() { if (a) ABC(x); while (b) ABC; }", &[]);
         check("T ABC(x);", &[]);
         check("ABC f(int a);", &[]);
@@ -562,6 +603,16 @@ mod tests {
         check("void f(__u32 x, __extension__ long y) { __builtin_trap(); }", &[]);
         check("void f(ABC x, ABC const y, ABC *z, ABC const *w);", &[]);
         check("int g() { return f(ABC, x * y) + h(ABC * x); }", &[]);
+    }
+
+    #[test]
+    fn arguments_that_only_macros_take_are_values_for_the_parser() {
+        let parsed = |text: &str| for_parser(text).unwrap_or_else(|| text.to_owned());
+        assert_eq!(parsed("check(a, ==, f(b, >, 1));"), "check(a, 00, f(b, 0, 1));");
+        assert_eq!(parsed("container_of(p, struct t, m)"), "container_of(p,        t, m)");
+        for text in ["f(a, *b, -c, !d, &e);", "int f(int a, struct t *b);", "f(a, (struct t){ 0 });"] {
+            assert_eq!(for_parser(text), None, "{text}");
+        }
     }
 
     #[test]
