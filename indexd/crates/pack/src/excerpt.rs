@@ -170,10 +170,15 @@ pub fn lines(further: impl IntoIterator<Item = u32>) -> Plan {
 }
 
 /// Adds the first line of the unit to a head that contains only a name, as in a list of constants. Returns
-/// `None` if that line has no other word either.
+/// `None` if that line has no other word either. Brackets tell that a name is a function.
 pub fn telling(source: &Source, unit: &Unit, head: Plan) -> Option<Plan> {
     let has_words = |parts: &[Lines]| {
         let texts = parts.iter().map(|p| source.slice(source.lines().lines_span(*p)));
+        let is_call =
+            |t: &str| t.split_once('(').is_some_and(|(name, _)| name.ends_with(char::is_alphanumeric));
+        if texts.clone().any(is_call) {
+            return true;
+        }
         let words = texts.flat_map(|t| t.split(|c: char| !c.is_alphanumeric() && c != '_'));
         words.filter(|w| !w.is_empty()).take(2).count() == 2
     };

@@ -54,7 +54,7 @@ impl Assembly<'_> {
         room -= self.show_links(&references, room, usize::MAX).min(room);
         let mut tests = links::referrers(&mut self.s.units, &shown, Role::Test, &[EdgeKind::Call], &allowed);
         links::nearest_first(&mut self.s.units, &mut tests, &shown);
-        self.show_links(&tests, room, 1);
+        self.show_links(&tests, room, NAMED_USERS_MIN.saturating_sub(callers.len()).max(1));
     }
 
     /// Adds named members that are shown by the unit of another definition.
@@ -402,6 +402,9 @@ impl Assembly<'_> {
 
 /// Maximum shown callers of named definitions.
 const NAMED_CALLERS_MAX: usize = 12;
+
+/// Callers of named definitions that are shown if there are so many: where the code has fewer, tests follow.
+const NAMED_USERS_MIN: usize = 10;
 
 /// Maximum shown callers through an interface or a base, and maximum shown implementations or overrides, of
 /// named definitions.
