@@ -693,6 +693,25 @@ fn typos_meet_the_nearest_name_path_and_command() {
 }
 
 #[test]
+fn a_pack_of_a_name_shows_what_it_calls_without_types_and_the_tests_that_call_it() {
+    let user = User::new();
+    let methods: String = (0..80).map(|i| format!("  side{i}() {{\n    return {i};\n  }}\n")).collect();
+    user.write("repo/box.js", &format!("export class Box {{\n{methods}}}\n"));
+    user.write(
+        "repo/angles.js",
+        "import { Box } from './box';\nexport function angles() {\n  const box = new Box();\n  \
+         return box.side7() + box.side40();\n}\n",
+    );
+    let test = "import { angles } from './angles';\nfunction sharp() {\n  check(angles(), 90);\n}\n\
+                function blunt() {\n  check(angles(), 120);\n}\n";
+    user.write("repo/angles.test.js", test);
+    let pack = ok(&user.ctl(&["pack", "angles"]));
+    for part in ["side7() {", "side40() {", "check(angles(), 90)", "check(angles(), 120)"] {
+        assert!(pack.contains(part), "{part:?} is not in {pack}");
+    }
+}
+
+#[test]
 fn callers_through_an_interface_are_told_of() {
     let user = User::new();
     user.write(
@@ -706,6 +725,8 @@ fn callers_through_an_interface_are_told_of() {
     let marked = "[function Use, call through what it implements or overrides";
     assert!(told.lines().any(|l| l.starts_with("lease.go:11: func Use") && l.contains(marked)), "{told}");
     assert!(!ok(&user.ctl(&["callers", "Delay"])).contains("through interface"));
+    let told = ok(&user.ctl(&["impact", "lessor.Grant"]));
+    assert!(told.contains("may be called through interface Lessor  lease.go:4 (2 callers there)"), "{told}");
     // Of a file they are told apart by what they call.
     let of_file = ok(&user.ctl(&["callers", "retry.go"]));
     assert!(of_file.contains("  [function Get, call, of Delay"), "{of_file}");
@@ -713,6 +734,12 @@ fn callers_through_an_interface_are_told_of() {
     user.write("repo/m.c", "int helper(int x) { return x; }\n#define CALL(x) helper(x)\n");
     let of_macro = ok(&user.ctl(&["callers", "helper"]));
     assert!(of_macro.contains("[macro CALL, in the text of a macro]"), "{of_macro}");
+    // A declaration in a header stands for what it announces, in the nearest folder.
+    user.write("repo/m.h", "int helper(int x);\n");
+    user.write("repo/other/m.c", "int helper(int x) { return 0; }\nint one(void) { return helper(1); }\n");
+    let announced = ok(&user.ctl(&["callers", "m.h:1"]));
+    assert!(announced.contains("[macro CALL, in the text of a macro"), "{announced}");
+    assert!(!announced.contains("other/m.c"), "{announced}");
     // Where both are asked about, a call is shown once.
     let both = ok(&user.ctl(&["callers", "Grant"]));
     assert_eq!(both.lines().filter(|l| l.starts_with("lease.go:11:")).count(), 1, "{both}");

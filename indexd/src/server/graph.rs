@@ -14,8 +14,8 @@ use indexd_model::links::evidence_kind;
 use indexd_model::path::dir_of;
 use indexd_model::view::{CONFIDENCE_CERTAIN, DefRecord, Edge};
 use indexd_model::{
-    DefDoc, DefIdx, DefKind, EdgeKind, Facts, FileDoc, FileRoles, IndexView, Key, Language, Linking, Outcome,
-    Role, Rule,
+    DefDoc, DefFlags, DefIdx, DefKind, EdgeKind, Facts, FileDoc, FileRoles, IndexView, Key, Language,
+    Linking, Outcome, Role, Rule,
 };
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::graph::{Coverage, GraphEdge, GraphEvidence, GraphParams, Through, UnresolvedPlace};
@@ -149,8 +149,12 @@ pub fn walk(
         };
         walker.edges.sort_by_cached_key(place);
     }
-    let through =
-        if relation == Relation::Callers { walker.through(&roots, params.dispatch) } else { Vec::new() };
+    let through = match relation {
+        Relation::Callers => walker.through(&roots, params.dispatch),
+        // What calls the method of a base is only named: it may never run this one.
+        Relation::Impact => walker.through(&roots, false),
+        _ => Vec::new(),
+    };
     let look = if params.all { LOOK_ALL } else { LOOK };
     let coverage = coverage(&walker, relation, &roots, look)?;
     let n_roots = roots.len() as u64;
@@ -458,18 +462,37 @@ pub(super) fn find(view: &dyn IndexView, name: &str) -> Result<Vec<DefDoc>, Erro
 }
 
 /// A definition with those of the same qualified name in its file: overloads, getter and setter, definitions in
-/// branches. Uses lead to one of them.
+/// branches. Uses lead to one of them. A declaration of C or C++ comes with what it announces.
 fn with_its_like(view: &dyn IndexView, def: DefDoc) -> Vec<DefDoc> {
     let record = view.def(def);
     if record.idx == DefIdx::NONE {
         return vec![def];
     }
     let mut defs = view.defs_named(&record.name);
+    defs.retain(|d| view.def(*d).qualified == record.qualified);
+    let announced = announced(view, &record, &defs);
     defs.retain(|d| {
         let other = view.def(*d);
-        (other.file, other.parent, &other.qualified) == (record.file, record.parent, &record.qualified)
+        (other.file, other.parent) == (record.file, record.parent) || announced.contains(d)
     });
     defs
+}
+
+/// Functions and methods with a body, of `same` name, that a declaration without one may announce: those in the
+/// nearest folder.
+fn announced(view: &dyn IndexView, record: &DefRecord, same: &[DefDoc]) -> Vec<DefDoc> {
+    let has_body = |r: &DefRecord| r.span.end > r.head.end + 1;
+    let is_c = |file| matches!(view.file(file).language, Language::C | Language::Cpp);
+    if !record.kind.is_callable() || !is_c(record.file) || has_body(record) {
+        return Vec::new();
+    }
+    let is_exported = |r: &DefRecord| r.flags.has(DefFlags::EXPORTED) || r.file == record.file;
+    let is_body = |r: &DefRecord| r.kind.is_callable() && is_c(r.file) && has_body(r) && is_exported(r);
+    let bodies: Vec<DefDoc> = same.iter().copied().filter(|d| is_body(&view.def(*d))).collect();
+    let path = view.path(record.file);
+    let near = |d: &DefDoc| indexd_model::path::n_common(&path, &view.path(view.def(*d).file));
+    let nearest = bodies.iter().map(near).max();
+    bodies.into_iter().filter(|d| Some(near(d)) == nearest).collect()
 }
 
 /// What a name stands for: a symbol id, `path`, `path:line`, a qualified name or a name. Ordered by
