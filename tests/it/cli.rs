@@ -734,7 +734,7 @@ fn callers_through_an_interface_are_told_of() {
     user.write("repo/m.c", "int helper(int x) { return x; }\n#define CALL(x) helper(x)\n");
     let of_macro = ok(&user.ctl(&["callers", "helper"]));
     assert!(of_macro.contains("[macro CALL, in the text of a macro]"), "{of_macro}");
-    // A declaration in a header stands for what it announces, in the nearest folder.
+    // A declaration in a header includes the function that it announces, in the nearest folder.
     user.write("repo/m.h", "int helper(int x);\n");
     user.write("repo/other/m.c", "int helper(int x) { return 0; }\nint one(void) { return helper(1); }\n");
     let announced = ok(&user.ctl(&["callers", "m.h:1"]));

@@ -151,7 +151,7 @@ pub fn walk(
     }
     let through = match relation {
         Relation::Callers => walker.through(&roots, params.dispatch),
-        // What calls the method of a base is only named: it may never run this one.
+        // Callers of a base's method are only named: they may never run this one.
         Relation::Impact => walker.through(&roots, false),
         _ => Vec::new(),
     };
@@ -462,7 +462,7 @@ pub(super) fn find(view: &dyn IndexView, name: &str) -> Result<Vec<DefDoc>, Erro
 }
 
 /// A definition with those of the same qualified name in its file: overloads, getter and setter, definitions in
-/// branches. Uses lead to one of them. A declaration of C or C++ comes with what it announces.
+/// branches. Uses lead to one of them. A declaration of C or C++ comes with the functions that it announces.
 fn with_its_like(view: &dyn IndexView, def: DefDoc) -> Vec<DefDoc> {
     let record = view.def(def);
     if record.idx == DefIdx::NONE {

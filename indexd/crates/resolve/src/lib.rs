@@ -130,7 +130,7 @@ fn emit(facts: Facts, it: Use, found: Result<Vec<DefRef>, UnresolvedReason>, rul
     }
 }
 
-/// The link from a member to what it implements or overrides.
+/// Returns the link from a member to the one that it implements or overrides.
 fn implement(facts: Facts, source: DefIdx, target: DefRef) -> Link {
     let def = facts.def(source);
     Link {

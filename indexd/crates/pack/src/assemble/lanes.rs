@@ -403,7 +403,7 @@ impl Assembly<'_> {
 /// Maximum shown callers of named definitions.
 const NAMED_CALLERS_MAX: usize = 12;
 
-/// Callers of named definitions that are shown if there are so many: where the code has fewer, tests follow.
+/// Minimum shown callers of named definitions: if the code has fewer, tests follow.
 const NAMED_USERS_MIN: usize = 10;
 
 /// Maximum shown callers through an interface or a base, and maximum shown implementations or overrides, of

@@ -37,7 +37,7 @@ pub(super) fn value(l: &mut Linker<CFamily>, file: File, e: ExprId) -> Option<Va
     }
 }
 
-/// A name among the arguments of a macro that means a member of what another argument leads to:
+/// Finds the member that a name among the arguments of a macro means, by the type of another argument:
 /// `LIST_NEXT(item, link)`.
 pub(super) fn member_of_argument<'a>(l: &mut Linker<'a, CFamily>, file: File, e: ExprId) -> Option<Found> {
     let facts = l.facts(file);
@@ -75,7 +75,7 @@ pub(super) fn member_of_argument<'a>(l: &mut Linker<'a, CFamily>, file: File, e:
     None
 }
 
-/// Whether what is called is a macro of the tree, or looks like one from outside.
+/// Returns true for a macro of the tree, and for a name from outside that is written like one.
 fn is_macro<'a>(l: &mut Linker<'a, CFamily>, place: Place, name: &'a str) -> bool {
     let found = l.free(place, name, Space::Calls);
     match found.hits.first() {

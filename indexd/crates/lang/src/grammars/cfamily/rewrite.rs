@@ -163,7 +163,7 @@ impl<'t> SoFar<'t> {
         if !self.called.is_empty() {
             return None;
         }
-        // What is declared has the macro for its type.
+        // The macro is the type of the declared name.
         let end = arguments(text, at);
         if end > at && begins(self.last) && is_before_name(text, end) {
             return Some(at..end);
