@@ -54,6 +54,11 @@ pub fn of(line: &[String], refused: &clap::Error) -> Meant {
             let is_option = line.last().is_some_and(|w| w.starts_with('-'));
             return if is_option { Meant::AsWritten } else { with(line, 1, &["pack", "why"]) };
         }
+        // A title such as `--line-ranges: decorators are moved`: no option has a blank in its name.
+        (ErrorKind::UnknownArgument, _) => match line.iter().position(|w| is_title(w)) {
+            Some(at) => return with(line, at, &[&format!(" {}", line[at])]),
+            None => return Meant::AsWritten,
+        },
         _ => return Meant::AsWritten,
     };
     let Some(at) = line.iter().position(|w| w == word) else { return Meant::AsWritten };
@@ -74,6 +79,15 @@ pub fn of(line: &[String], refused: &clap::Error) -> Meant {
             unknown(word, &near.map(|n| format!("ctl {n}")).unwrap_or_default())
         }
     }
+}
+
+/// True for several words of which the first begins as an option does.
+fn is_title(word: &str) -> bool {
+    let first = word.split_whitespace().next().unwrap_or_default();
+    first.starts_with('-')
+        && !first.contains('=')
+        && first.len() < word.trim_end().len()
+        && !word.starts_with(' ')
 }
 
 /// A line with other words in the place of one.
@@ -115,6 +129,7 @@ mod tests {
             ("ctl|def|Client.get|--json", "ctl|symbol|Client.get|--json"),
             ("ctl|rg|-w|x", "ctl|grep|-w|x"),
             ("ctl|diff|main", "ctl|pack|--diff|main"),
+            ("ctl|search|--line-ranges: x is moved|-n|5", "ctl|search| --line-ranges: x is moved|-n|5"),
         ] {
             let expect = expect.split('|').map(str::to_owned).collect();
             assert_eq!(meant(line), Meant::Line(expect), "{line}");
@@ -132,6 +147,7 @@ mod tests {
             assert!(said.contains(hint), "{said}");
         }
         assert_eq!(meant("ctl|search|x|--nonsense"), Meant::AsWritten);
+        assert_eq!(meant("ctl|search|x|--nonsense=1 2"), Meant::AsWritten);
         assert_eq!(meant("ctl|why|x|--nonsense"), Meant::AsWritten);
     }
 }

@@ -18,7 +18,8 @@ params! {
         /// Names, words and phrases that the caller expects in the code that answers, at most 64.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         expect: Vec<String>,
-        /// Hits at most. Default 10, for a plain question 20; at most 500.
+        /// Hits at most, 1 to 500. Default 10, for a plain question 20, and then up to 3 definitions of expected
+        /// names that are not among them.
         limit: Option<u32>,
         /// Whether hits come with those at the other end of their edges.
         neighbors: bool,
@@ -135,6 +136,9 @@ params! {
         repo, cwd,
         /// Names, symbol ids and places (`path:line`, `path:first-last`, `path`), at most 64.
         what: Vec<String>,
+        /// Words. Of a definition of more than 40 lines only the head and the lines near those that hold one
+        /// of them are shown, without regard to case; the whole one if none does.
+        expect: Vec<String>,
         /// Tokens of the text at most, counted with `o200k_base`. Default 4,000.
         max_tokens: Option<u32>,
         wait, overlays, progress,
@@ -153,6 +157,9 @@ answer! {
         /// Places (`path:first-last`) that had no room.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         cut: Vec<String>,
+        /// Places (`path:first-last`) of definitions in tests that bear a name of one that is shown.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tests: Vec<String>,
         /// Names and places that stand for nothing.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         unknown: Vec<String>,

@@ -2,6 +2,7 @@
 
 use crate::answers::{World, ask, check_shape, world};
 use crate::client::{Client, run};
+use crate::user::{User, ok};
 use indexd_proto::grep::{GrepResult, GrepRole};
 use serde_json::{Value, json};
 
@@ -150,4 +151,16 @@ fn every_line_of_a_naive_search_is_found() {
         }
         world.server.shutdown_backend();
     });
+}
+
+/// What a language itself has is called and named without edges; an attribute belongs to its function.
+#[test]
+fn the_syntax_tells_of_what_has_no_edges() {
+    let user = User::new();
+    user.write("repo/stop.go", "package net\n\nfunc Stop(s string) {\n\tpanic(s)\n}\n");
+    user.write("repo/box.py", "class Box:\n    def __init__(self, lid):\n        self.lid = lid\n");
+    let text = ok(&user.ctl(&["grep", r"panic\("]));
+    assert!(text.contains("calls\nstop.go  Stop (3-5)\n  4: panic(s)\n"), "{text}");
+    let text = ok(&user.ctl(&["grep", "= lid"]));
+    assert!(text.contains("box.py  Box.__init__ (2-3)\n"), "{text}");
 }

@@ -15,8 +15,8 @@ const BEGIN: &str = "<!-- indexd -->";
 const END: &str = "<!-- /indexd -->";
 /// With the marks five lines: they are read in every conversation.
 const LINES: &str = "\
-To find code, run `ctl search \"QUESTION\" --expect 'NAMES AND WORDS you expect in the code'` (a list of places) or `ctl pack` with the same (the code itself). Guess 5 to 10; wrong guesses cost nothing. Ask again with what you learnt.
-`ctl grep PATTERN` searches text and names the function and role of every hit. `ctl show NAME PATH:LINE ...` prints definitions whole. `ctl card NAME`: signature, callers, callees, tests.
+To find code, run `ctl search \"QUESTION\" --expect 'NAMES AND WORDS you expect in the code'`: a list of places, and how often the first is right. Guess 5 to 10; wrong guesses cost nothing. Ask again with what you learnt. `ctl pack` with the same prints places and code.
+`ctl show NAME PATH:LINE ...` reads definitions, with `-e WORDS` of a long one only the lines near these words: less than a file, or a range that you guess. `ctl grep PATTERN` searches text and names the function and role of every hit. `ctl card NAME`: signature, callers, callees, tests.
 Before changing a signature: `ctl callers NAME` and `ctl impact NAME`; they follow imports and types, not text.";
 
 /// Options of `agent`.

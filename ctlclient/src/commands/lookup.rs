@@ -13,6 +13,9 @@ use indexd_proto::search::{
 use indexd_proto::why::{Standing, WhyParams, WhyResult};
 use std::io::Read;
 
+/// Definitions in tests that an answer to `show` names.
+const TESTS_NAMED: usize = 5;
+
 /// Options of `search`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -41,11 +44,16 @@ pub struct SearchArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   ctl show Client.get Retry.delay
+  ctl show Client.get -e 'retry delay'      # of a long one the lines near these words
   ctl show net/retry.go:42 net/client.go:10-60 --budget 2000")]
 pub struct ShowArgs {
     /// Names, Class.method, path:line, path:first-last, path, or symbol ids
     #[arg(required = true)]
     pub what: Vec<String>,
+    /// Of a definition of more than 40 lines print the head and the lines near
+    /// these words. May be repeated
+    #[arg(short, long, value_name = "WORDS")]
+    pub expect: Vec<String>,
     /// Tokens of the text
     #[arg(short, long, value_name = "TOKENS", value_parser = tokens, default_value = "4000")]
     pub budget: u64,
@@ -125,6 +133,7 @@ pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
 pub fn show(common: &Common, args: &ShowArgs) -> Result<(), Failure> {
     let params = asked!(DefinitionsParams, common, &args.wait, {
         what: args.what.clone(),
+        expect: args.expect.clone(),
         max_tokens: Some(u32::try_from(args.budget).unwrap_or(u32::MAX)),
     });
     let text = |answer: &DefinitionsResult, _| shown_text(answer, "--budget");
@@ -144,6 +153,11 @@ pub(super) fn not_shown(answer: &DefinitionsResult, limit: &str) -> String {
     if !answer.cut.is_empty() {
         out +=
             &format!("no room for {}; raise {limit}, or show them alone\n", safe_line(&answer.cut.join(" ")));
+    }
+    if !answer.tests.is_empty() {
+        let (first, more) = answer.tests.split_at(answer.tests.len().min(TESTS_NAMED));
+        let more = if more.is_empty() { String::new() } else { format!(" (+{})", more.len()) };
+        out += &format!("in tests too: {}{more}\n", safe_line(&first.join(" ")));
     }
     if !answer.unknown.is_empty() {
         out += &format!("nothing is called {}\n", safe_line(&answer.unknown.join(", ")));

@@ -8,22 +8,26 @@ use indexd_model::{DefDoc, IndexView};
 use indexd_pack::identity::Sources;
 use indexd_pack::pack::{Basis, Confidence};
 use indexd_pack::places::{self, Place};
+use indexd_pack::query::Query;
 use indexd_pack::request::SeedProvider;
 use indexd_pack::role::Role;
 use indexd_pack::score::FEATURES;
 use indexd_pack::tuning::Tuning;
-use indexd_pack::unit::Units;
-use indexd_pack::{expected, retrieve};
+use indexd_pack::unit::{Unit, Units};
+use indexd_pack::{expected, naming, retrieve};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::limits::{QUERY_BYTES_MAX, SEARCH_HITS_MAX};
 use indexd_proto::pack::Range;
 use indexd_proto::search::{Hit, Symbol};
 use indexd_text::LineMatcher;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Hits when a request does not say, and for a plain question, whose first hits are seldom right.
 const HITS_DEFAULT: u32 = 10;
 const HITS_OF_QUESTION: u32 = 20;
+/// Definitions of expected names that are listed after the hits, and definitions of a name that is no common one.
+const NAMED_ADDED_MAX: usize = 3;
 /// Definitions when a request does not say.
 const LIMIT_DEFAULT: u32 = 20;
 /// Definitions looked at for one name that is no exact one.
@@ -74,7 +78,16 @@ pub fn search(
     let is_late = |h: &&retrieve::Hit| h.role == Role::Test && !query.names_tests;
     let all = || found.hits.iter().filter(|h| h.total > 0.0 && !places::is_filler(&h.unit, h.role));
     let (first, late) = (all().filter(|h| !is_late(h)), all().filter(is_late));
-    let hits = first.chain(late).take(limit).map(|found| {
+    let asked_for = names_asked_for(&mut units, &query);
+    let is_asked_for = |h: &retrieve::Hit| asked_for.iter().any(|unit| unit.key == h.unit.key);
+    let mut listed: Vec<&retrieve::Hit> = first.chain(late).collect();
+    // Stable: in each part the order of ranks stays.
+    listed.sort_by_key(|h| !is_asked_for(h));
+    listed.truncate(limit);
+    if asked.is_none() {
+        list_named(&mut units, &query, &found.hits, &mut listed);
+    }
+    let hits = listed.into_iter().map(|found| {
         let mut hit = hit(&mut units, &mut sources, &mut words, found);
         hit.score = round(found.total / top);
         let def = found.unit.def.some().filter(|_| neighbors);
@@ -83,6 +96,33 @@ pub fn search(
     });
     let hits = hits.collect();
     Ok(Found { hits, confidence, missing: expected::missing(view, &query) })
+}
+
+/// The definitions that a search is for, if it consists of names only, or of a single expectation.
+fn names_asked_for(units: &mut Units, query: &Query) -> Vec<Rc<Unit>> {
+    let named = naming::named(units, query);
+    match &query.expected[..] {
+        [] if named.is_all => named.meant,
+        [only] if query.words.iter().all(|w| only.text.contains(w)) => naming::expected(units, only),
+        _ => Vec::new(),
+    }
+}
+
+/// Adds the definitions of expected names that are not listed: whoever knows a name looks for it in the list.
+fn list_named<'h>(
+    units: &mut Units,
+    query: &Query,
+    hits: &'h [retrieve::Hit],
+    listed: &mut Vec<&'h retrieve::Hit>,
+) {
+    let end = listed.len() + NAMED_ADDED_MAX;
+    for expected in query.expected.iter().filter(|e| e.is_name) {
+        let named = naming::expected(units, expected);
+        let is_named = |h: &&retrieve::Hit| named.iter().any(|unit| unit.key == h.unit.key);
+        if named.len() <= NAMED_ADDED_MAX && listed.len() < end && !listed.iter().any(is_named) {
+            listed.extend(hits.iter().find(is_named));
+        }
+    }
 }
 
 /// The words of a search: finds them in lines, with their weights.

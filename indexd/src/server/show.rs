@@ -3,6 +3,7 @@
 use crate::server::{convert, graph, suggest};
 use indexd_model::facts::DefIdx;
 use indexd_model::{DefDoc, IndexView, Lines};
+use indexd_pack::excerpt;
 use indexd_pack::identity::Sources;
 use indexd_pack::render::{self, Piece};
 use indexd_proto::error::{ErrorCode, ErrorObject};
@@ -13,6 +14,10 @@ use indexd_text::TokenCounter;
 const WHAT_MAX: usize = 64;
 /// Lines on each side of a place that is in no definition.
 const LINES_AROUND: u32 = 10;
+/// Definitions of up to this number of lines are shown whole.
+const WHOLE_LINES: u32 = 40;
+/// Lines that are shown on each side of one that holds a word. A gap between two shown runs is no shorter.
+const LINES_BESIDE: u32 = 3;
 
 /// What was shown.
 pub struct Shown {
@@ -24,6 +29,8 @@ pub struct Shown {
     pub tokens: u32,
     /// Places that had no room, or of which lines had no room.
     pub cut: Vec<String>,
+    /// Places of definitions in tests whose names the shown ones bear too.
+    pub tests: Vec<String>,
     /// Names and places that stand for nothing.
     pub unknown: Vec<String>,
 }
@@ -33,11 +40,13 @@ struct Wanted {
     def: DefDoc,
     path: String,
     lines: Lines,
+    /// The lines of it to show, in order.
+    runs: Vec<Lines>,
     name: String,
 }
 
 /// Shows the definitions with these names or at these places (`path:line`, `path:first-last`, `path`), in the
-/// order of the request, each once.
+/// order of the request, each once. Of a long definition the lines near the words of `expect` are shown.
 ///
 /// # Errors
 /// `POC_E_INVALID_REQUEST` without a name or with more than 64; `POC_E_SYMBOL_NOT_FOUND` if no name stands for
@@ -45,6 +54,7 @@ struct Wanted {
 pub fn show(
     view: &dyn IndexView,
     what: &[String],
+    expect: &[String],
     max_tokens: u32,
     counter: &dyn TokenCounter,
 ) -> Result<Shown, ErrorObject> {
@@ -53,8 +63,15 @@ pub fn show(
     }
     let mut wanted: Vec<Wanted> = Vec::new();
     let mut unknown: Vec<String> = Vec::new();
+    let mut tests: Vec<String> = Vec::new();
     for name in what {
-        let found = find(view, name);
+        let mut found = find(view, name);
+        // What is asked by its bare name is the product's, if the product has it.
+        let is_test = |w: &Wanted| convert::is_test(view, &view.def(w.def));
+        if found.iter().any(|w| !is_test(w)) {
+            let named = found.extract_if(.., |w| is_test(w));
+            tests.extend(named.map(|w| format!("{}:{}-{}", w.path, w.lines.start, w.lines.end)));
+        }
         if found.is_empty() {
             unknown.push(name.clone());
         }
@@ -69,9 +86,17 @@ pub fn show(
     if wanted.is_empty() {
         return Err(suggest::not_found(view, &unknown[0]));
     }
-    let mut shown = Shown { symbols: Vec::new(), text: String::new(), tokens: 0, cut: Vec::new(), unknown };
+    let mut shown =
+        Shown { symbols: Vec::new(), text: String::new(), tokens: 0, cut: Vec::new(), tests, unknown };
     let mut sources = Sources::default();
-    for w in &wanted {
+    let words: Vec<String> = expect
+        .iter()
+        .flat_map(|e| e.split([' ', '\t', '\n', ',', ';']))
+        .filter(|w| !w.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    for w in &mut wanted {
+        w.runs = runs_near(view, &mut sources, w, &words);
         let mut text = piece(view, &mut sources, w, w.lines);
         let left = max_tokens.saturating_sub(shown.tokens);
         if counter.count_tokens(&text) > left {
@@ -108,8 +133,55 @@ fn piece(view: &dyn IndexView, sources: &mut Sources, w: &Wanted, lines: Lines) 
     let source = sources.of(view, file);
     let mut out = String::new();
     let language = view.file(file).language;
-    let (path, name, runs) = (&*w.path, &*w.name, &[lines][..]);
+    let cut = |r: &Lines| (r.start <= lines.end).then(|| Lines { start: r.start, end: r.end.min(lines.end) });
+    let runs: Vec<Lines> = w.runs.iter().filter_map(cut).collect();
+    let (path, name, runs) = (&*w.path, &*w.name, &*runs);
     render::piece(&Piece { path, lines: w.lines, name, language, source: &source, runs }, &mut out);
+    out
+}
+
+/// The head of a long definition and the lines near those that hold a word, rarest words first while they are
+/// few; all lines of a short one, and where no line holds any.
+fn runs_near(view: &dyn IndexView, sources: &mut Sources, w: &Wanted, words: &[String]) -> Vec<Lines> {
+    let record = view.def(w.def);
+    if words.is_empty() || record.idx == DefIdx::NONE || w.lines.count() <= WHOLE_LINES {
+        return vec![w.lines];
+    }
+    let source = sources.of(view, record.file);
+    let head = excerpt::signature(&source, &record);
+    let texts: Vec<String> = (head.end + 1..=w.lines.end)
+        .map(|line| source.slice(source.lines().span(line)).to_lowercase())
+        .collect();
+    let lines_with = |word: &String| {
+        let held = (head.end + 1..).zip(&texts).filter(|(_, text)| text.contains(word));
+        held.map(|(line, _)| line).collect::<Vec<u32>>()
+    };
+    let mut found: Vec<Vec<u32>> = words.iter().map(lines_with).filter(|l| !l.is_empty()).collect();
+    found.sort_by_key(Vec::len);
+    let mut runs = vec![head];
+    for lines in found {
+        let near = lines.into_iter().map(|line| Lines {
+            start: line.saturating_sub(LINES_BESIDE).max(w.lines.start),
+            end: (line + LINES_BESIDE).min(w.lines.end),
+        });
+        let wider = without_small_gaps(render::union(runs.iter().copied().chain(near)));
+        if runs.len() > 1 && wider.iter().map(|r| r.count()).sum::<u32>() > WHOLE_LINES {
+            break;
+        }
+        runs = wider;
+    }
+    if runs == [head] { vec![w.lines] } else { runs }
+}
+
+/// Joins runs between which few lines are: the mark of a gap would take as much room.
+fn without_small_gaps(runs: Vec<Lines>) -> Vec<Lines> {
+    let mut out: Vec<Lines> = Vec::new();
+    for run in runs {
+        match out.last_mut() {
+            Some(last) if run.start - last.end <= LINES_BESIDE => last.end = run.end,
+            _ => out.push(run),
+        }
+    }
     out
 }
 
@@ -140,9 +212,13 @@ fn whole(view: &dyn IndexView, def: DefDoc, name: &str) -> Wanted {
             start: line.saturating_sub(LINES_AROUND).max(1),
             end: (line + LINES_AROUND).min(n_lines),
         });
-        return Wanted { def, path, lines, name: String::new() };
+        return wanted(def, path, lines, String::new());
     }
-    Wanted { def, path, lines: record.lines, name: record.qualified.to_string() }
+    wanted(def, path, record.lines, record.qualified.to_string())
+}
+
+fn wanted(def: DefDoc, path: String, lines: Lines, name: String) -> Wanted {
+    Wanted { def, path, lines, runs: vec![lines], name }
 }
 
 /// The lines of `path:first-last`.
@@ -154,5 +230,5 @@ fn range(view: &dyn IndexView, name: &str) -> Option<Wanted> {
     let n_lines = view.file(file).n_lines;
     let lines = Lines { start: first.max(1), end: last.min(n_lines) };
     let def = view.def_doc(file, DefIdx::NONE);
-    (lines.start <= lines.end).then(|| Wanted { def, path: path.to_owned(), lines, name: String::new() })
+    (lines.start <= lines.end).then(|| wanted(def, path.to_owned(), lines, String::new()))
 }

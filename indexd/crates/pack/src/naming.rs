@@ -2,7 +2,7 @@
 //! `path:line`, a type followed by its method, an identifier, or a plain word whose uses mostly refer to one
 //! definition.
 
-use crate::query::{Kind, NameForm, Query};
+use crate::query::{Expected, Kind, NameForm, Query};
 use crate::role::{Role, role_of};
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::path::{dir_of, stem_of};
@@ -72,6 +72,15 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
         }
     }
     out
+}
+
+/// The units of the definitions that an expectation names.
+pub fn expected(units: &mut Units, expected: &Expected) -> Vec<Rc<Unit>> {
+    let parts = parts(&expected.text);
+    let Some((last, before)) = parts.split_last() else { return Vec::new() };
+    let form = if expected.is_name { NameForm::Identifier } else { NameForm::Word };
+    let found = definitions_of(units, last, before, form);
+    found.into_iter().filter_map(|(def, _)| units.of_def(def)).collect()
 }
 
 /// Returns the definitions that a name may mean: those outside functions, else the few inside them.

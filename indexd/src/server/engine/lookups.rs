@@ -36,13 +36,15 @@ impl Engine {
         let counter = self.counter(TOKENIZER)?;
         let what: Vec<String> = p.what.iter().map(|name| reading.symbol(&p.cwd, name)).collect();
         let max_tokens = p.max_tokens.unwrap_or(SHOW_TOKENS);
-        let show::Shown { symbols, text, tokens, cut, unknown } =
-            show::show(&reading.snapshot, &what, max_tokens, &*counter).map_err(|e| reading.qualified(e))?;
+        let show::Shown { symbols, text, tokens, cut, tests, unknown } =
+            show::show(&reading.snapshot, &what, &p.expect, max_tokens, &*counter)
+                .map_err(|e| reading.qualified(e))?;
         json(&DefinitionsResult {
             symbols,
             text,
             tokens,
             cut,
+            tests,
             unknown,
             ..DefinitionsResult::new(reading.envelope(ctx))
         })

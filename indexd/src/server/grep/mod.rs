@@ -13,7 +13,7 @@ use crate::server::convert;
 use grep_matcher::Matcher as _;
 use ignore::overrides::OverrideBuilder;
 use ignore::types::TypesBuilder;
-use indexd_model::view::CONFIDENCE_CERTAIN;
+use indexd_model::view::{CONFIDENCE_CERTAIN, DefRecord};
 use indexd_model::{DefDoc, DefIdx, FactsView as _, FileDoc, IndexView as _, LineIndex, Span};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::grep::{GrepFile, GrepLine, GrepParams, GrepRole, GrepScope, GrepTarget};
@@ -265,7 +265,11 @@ impl Answer<'_> {
 
     fn place(&self, out: &mut GrepLine, places: &Places, around: &[DefIdx]) {
         out.test = places.is_test(around);
-        let named = around.iter().rev().map(|d| places.record(*d)).find(|r| !r.name.is_empty());
+        let records: Vec<DefRecord> = around.iter().map(|d| places.record(*d)).collect();
+        // What a function assigns, such as an attribute, is a line of the function.
+        let is_in_function = records.iter().any(|r| r.kind.is_callable());
+        let is_told = |r: &&DefRecord| !is_in_function || r.kind.is_callable() || r.kind.is_type();
+        let named = records.iter().rev().filter(is_told).find(|r| !r.name.is_empty());
         out.within =
             named.map(|r| GrepScope { name: r.qualified.to_string(), lines: convert::lines(r.lines) });
     }

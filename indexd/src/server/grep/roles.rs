@@ -1,5 +1,5 @@
 //! What each place of a file is: a definition, a call, another use, an import, a string, a comment. The
-//! facts and edges say the first four, the syntax tree the others.
+//! facts and edges say the first four, the syntax tree the others, and uses of what a language itself has.
 
 use indexd_lang::highlight::{Class, highlight};
 use indexd_model::view::DefRecord;
@@ -140,14 +140,17 @@ impl<'v> Places<'v> {
         }
     }
 
-    /// Strings and comments in these parts of the text, by its syntax tree; nothing for languages without a
-    /// grammar.
+    /// Strings, comments, calls and types in these parts of the text, by its syntax tree; nothing for
+    /// languages without a grammar.
     pub fn quiet(&self, parts: &[Span]) -> Vec<(Span, GrepRole)> {
         let found = highlight(self.interface.language, &self.text, parts);
         let role = |c: Class| match c {
             Class::Comment => Some(GrepRole::Comment),
             Class::String => Some(GrepRole::String),
-            _ => None,
+            // A function or a type of the language itself: other uses have edges or are unresolved.
+            Class::Function => Some(GrepRole::Call),
+            Class::Type => Some(GrepRole::Ref),
+            Class::Number | Class::Keyword => None,
         };
         found.into_iter().filter_map(|(span, class)| Some((span, role(class)?))).collect()
     }

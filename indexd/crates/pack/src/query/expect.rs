@@ -1,8 +1,8 @@
 //! What a caller expects in the code that answers: names, words, and other wordings of the question.
 //!
 //! An entry of more than three words with a function word (`the`, `of`, `whether`) and without a name is a
-//! wording. All other entries are lists of names and words. A name is written like an identifier: with an underscore, a dot, a
-//! digit or a capital inside, or in capitals. The terms of all entries join those of the question. A term
+//! wording. All other entries are lists of names and words. A name is written like an identifier: with an underscore, with a dot,
+//! a digit or a capital inside, in capitals, as a call (`close()`) or as a member (`.close`, `::new`). The terms of all entries join those of the question. A term
 //! that several entries hold counts once, with the highest weight, since guesses are alternatives.
 
 use super::stopwords::{is_stopword, says_nothing};
@@ -32,7 +32,7 @@ impl Query {
             if is_wording(entry) {
                 self.add_wording(entry, w);
             } else {
-                for word in entry.split([' ', '\t', '\n', ',', ';']).map(bare).filter(|w| !w.is_empty()) {
+                for word in entry.split([' ', '\t', '\n', ',', ';']).filter(|w| !bare(w).is_empty()) {
                     self.add_expected(word, w);
                 }
             }
@@ -47,8 +47,8 @@ impl Query {
         });
     }
 
-    fn add_expected(&mut self, word: &str, w: &Weights) {
-        let is_name = is_name(word);
+    fn add_expected(&mut self, written: &str, w: &Weights) {
+        let (word, is_name) = (bare(written), is_name(written));
         if !is_name && is_stopword(&word.to_lowercase()) {
             return;
         }
@@ -103,9 +103,14 @@ fn is_wording(entry: &str) -> bool {
     all.len() > LIST_WORDS_MAX && has_function_word && !all.iter().any(|w| is_name(w))
 }
 
-/// True if a word is written like an identifier.
-fn is_name(word: &str) -> bool {
-    let inner = word.chars().skip(1);
-    inner.clone().any(|c| c.is_uppercase() || c.is_ascii_digit() || "_.:#".contains(c))
-        && word.chars().any(char::is_alphabetic)
+/// True if a word is written like an identifier, a call or a member.
+fn is_name(written: &str) -> bool {
+    let word = bare(written);
+    let (before, after) = written.split_once(word).unwrap_or_default();
+    let is_used = after.starts_with('(') || before.ends_with(['.', ':']);
+    let mut inner = word.chars().skip(1);
+    word.chars().any(char::is_alphabetic)
+        && (is_used
+            || word.starts_with('_')
+            || inner.any(|c| c.is_uppercase() || c.is_ascii_digit() || "_.:#".contains(c)))
 }

@@ -250,7 +250,8 @@ fn is_identifier(part: &str) -> bool {
         && part.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// True for an inner underscore, or for a mix of capitals and lower-case letters as in code.
+/// True for an underscore inside or in front, or for a mix of capitals and lower-case letters as in code. `_word_`
+/// is emphasis of Markdown.
 fn has_code_shape(word: &str) -> bool {
     let b = word.as_bytes();
     let inner = word.trim_matches('_');
@@ -258,7 +259,8 @@ fn has_code_shape(word: &str) -> bool {
     let acronym = b
         .windows(3)
         .any(|w| w[0].is_ascii_uppercase() && w[1].is_ascii_uppercase() && w[2].is_ascii_lowercase());
-    inner.contains('_') || camel || (acronym && b.len() >= 5)
+    let is_private = word.starts_with("__") || (word.starts_with('_') && !word.ends_with('_'));
+    (is_private && !inner.is_empty()) || inner.contains('_') || camel || (acronym && b.len() >= 5)
 }
 
 /// Finds words, in lower case, that may be the name of a file or a folder.
