@@ -765,10 +765,19 @@ fn pictures_are_printed_or_written_whole() {
     }
     let page = ok(&user.ctl(&["map", "--as", "html"]));
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Content-Security-Policy"), "{page}");
-    assert!(page.contains("Modules (") && !page.contains(&user.path("repo").display().to_string()));
+    assert!(page.contains("Modules ("), "{page}");
     let file = user.path("map.html");
     ok(&user.ctl(&["map", "--as", "html", "--out", file.to_str().unwrap()]));
     assert_eq!(std::fs::read_to_string(file).unwrap(), page);
+    // Links into an editor name the folder of the repository; without an editor nothing does.
+    let root = user.path("repo").display().to_string();
+    let delay = format!("href=\"vscode://file{root}/retry.go:");
+    let pages = || [&["pack", "Delay", "--as", "html"][..], &["graph", "Delay", "--as", "svg"]].map(|a| ok(&user.ctl(a)));
+    assert!(pages().iter().all(|page| page.contains(&delay)), "{delay}");
+    ok(&user.ctl(&["daemon", "stop"]));
+    user.write("config/indexd/config.toml", "[page]\neditor = \"\"\n");
+    let map = ok(&user.ctl(&["map", "--as", "html"]));
+    assert!(pages().iter().chain([&map]).all(|page| !page.contains(&root) && !page.contains("vscode:")));
 }
 
 #[test]
