@@ -660,6 +660,12 @@ fn a_card_says_what_a_definition_is_and_who_knows_it() {
     ] {
         assert!(card.contains(part), "{part:?} is not in {card}");
     }
+    let file = ok(&user.ctl(&["card", "retry.go"]));
+    for part in
+        ["used by 81:\n", "definitions 1:\n  Delay  retry.go:4\n", "tests 1:\n  TestDelay  retry_test.go:5\n"]
+    {
+        assert!(file.contains(part), "{part:?} is not in {file}");
+    }
     let counter = indexd_text::counter("o200k_base", &Default::default()).unwrap();
     for max in [100, 400, 2000] {
         let json = ok(&user.ctl(&["card", "Delay", "--max-tokens", &max.to_string(), "--json"]));
