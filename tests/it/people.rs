@@ -114,7 +114,7 @@ fn grep_shows_code_before_documents() {
     assert!(at("delay.go") < at("CHANGES.md"), "{seen}");
 }
 
-/// Of no answer a line is broken within a word, and long ones go through the pager.
+/// Lines of every answer break between words, and long answers go through the pager.
 #[test]
 fn every_answer_fits_the_terminal() {
     let user = user();

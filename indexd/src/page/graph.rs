@@ -1,8 +1,8 @@
 //! Edges as a picture: laid out and drawn as SVG, or written for Graphviz and Mermaid.
 //!
 //! The layout is a function of the answer: what uses a root stands to its left, what it uses to its right,
-//! one column for each step; in a column tests come last, and the rest is near what it has edges with, else
-//! in the order of its places.
+//! one column for each step; in a column tests come last, and a definition is near its neighbours of the
+//! column before, else in the order of places.
 
 use super::editor::Editor;
 use super::picture::cut_to;
