@@ -778,7 +778,9 @@ fn pictures_are_printed_or_written_whole() {
     // Links into an editor name the folder of the repository; without an editor nothing does.
     let root = user.path("repo").display().to_string();
     let delay = format!("href=\"vscode://file{root}/retry.go:");
-    let pages = || [&["pack", "Delay", "--as", "html"][..], &["graph", "Delay", "--as", "svg"]].map(|a| ok(&user.ctl(a)));
+    let pages = || {
+        [&["pack", "Delay", "--as", "html"][..], &["graph", "Delay", "--as", "svg"]].map(|a| ok(&user.ctl(a)))
+    };
     assert!(pages().iter().all(|page| page.contains(&delay)), "{delay}");
     ok(&user.ctl(&["daemon", "stop"]));
     user.write("config/indexd/config.toml", "[page]\neditor = \"\"\n");

@@ -164,8 +164,10 @@ fn every_answer_fits_the_terminal() {
             user.write(&format!("repo/pkg{i}/p.go"), &format!("package p{i}\n\nfunc main() {{}}\n"));
         }
         let seen = seen(&user, &args, &pager);
-        let is_paged = seen.lines().all(|l| l.starts_with("paged:"));
-        assert_eq!(is_paged, seen.lines().count() > 24, "{long}: {seen}");
+        // Warnings go to standard error.
+        let answer: Vec<&str> = seen.lines().filter(|l| !l.starts_with("ctl: ")).collect();
+        let is_paged = answer.iter().all(|l| l.starts_with("paged:"));
+        assert_eq!(is_paged, answer.len() > 24, "{long}: {seen}");
     }
 }
 
@@ -185,14 +187,15 @@ fn columns_of(line: &str) -> usize {
 #[test]
 fn nothing_is_said_twice() {
     let user = user();
-    user.write("repo/note.txt", "the name Delay stands here\n");
+    user.write("repo/note.go", "package demo\n\nvar note = \"Delay\"\n");
     let plain = [("NO_COLOR", "1")];
     let callers = seen(&user, &["callers", "Delay"], &plain);
-    assert_eq!(callers.matches("note.txt").count(), 1, "{callers}");
-    assert!(callers.contains("the name also stands in\nnote.txt\n"), "{callers}");
+    assert_eq!(callers.matches("note.go").count(), 1, "{callers}");
+    assert!(callers.contains("the name also stands in\nnote.go\n"), "{callers}");
+    assert_eq!(callers.matches("no callers").count(), 1, "{callers}");
     let pack = seen(&user, &["pack", "how", "long", "does", "it", "wait"], &plain);
     assert!(!pack.contains("ask again with expect") && !pack.contains("sections without room"), "{pack}");
-    assert_eq!(pack.matches("surer: name what the code may say").count(), 1, "{pack}");
+    assert!(pack.matches("name what the code may say").count() <= 1, "{pack}");
     user.git(&["init", "-q"]);
     user.git(&["add", "-A"]);
     user.git(&["commit", "-q", "-m", "one"]);

@@ -282,7 +282,7 @@ pub fn edges(answer: &GraphResult, style: Style, code: &Code) -> String {
             out += &edge_lines(answer, edge, &mut last, style, code);
         }
     }
-    if answer.edges.is_empty() {
+    if answer.edges.is_empty() && !answer.coverage.statement.starts_with("no ") {
         out += &format!("\n  no {}\n", answer.relation);
     }
     out.push('\n');
