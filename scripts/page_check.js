@@ -45,6 +45,18 @@ const name = path.basename(page_path, ".html");
       await page.keyboard.press("j");
       const focused = await page.evaluate(() => document.activeElement.tagName);
       if (focused !== "ARTICLE" && (await page.$("article"))) fail(`j leads to ${focused}`);
+      if (await page.$("#filter")) {
+        const left = () => page.evaluate(() => {
+          const items = document.querySelectorAll("article");
+          return [...(items.length ? items : document.querySelectorAll("tbody tr, .tree li"))].filter((e) => !e.hidden).length;
+        });
+        const all = await left();
+        await page.keyboard.press("/");
+        await page.keyboard.type("no item has this");
+        if (await left()) fail(`${scheme} ${width}: the filter leaves ${await left()} of ${all}`);
+        await page.keyboard.press("Escape");
+        if ((await left()) !== all) fail(`${scheme} ${width}: Escape shows ${await left()} of ${all}`);
+      }
       await page.emulateMediaType("print");
       const paper = await page.evaluate(() => ({
         back: getComputedStyle(document.body).backgroundColor,

@@ -11,6 +11,7 @@ use indexd_proto::limits::HIGHLIGHT_PLACES_MAX;
 use indexd_proto::pack::LineRange;
 use indexd_proto::workspace::{Wait, WaitMode};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use unicode_width::UnicodeWidthChar as _;
 
 /// Columns of a tab.
@@ -216,6 +217,43 @@ pub fn words(text: &str, width: usize, indent: usize) -> String {
     out
 }
 
+/// Styled text whose longer lines break between words at `width` columns, what follows two columns further in
+/// than the line. Styles end with a line and begin again in the next. A word that is longer stays whole.
+pub fn fitted(text: &str, width: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        match columns_of_styled(line.trim_end_matches('\n')) <= width {
+            true => out += line,
+            false => fit(&mut out, line, width),
+        }
+    }
+    out
+}
+
+fn fit(out: &mut String, line: &str, width: usize) {
+    let indent = line.len() - line.trim_start_matches(' ').len();
+    let indent = if indent + 2 < width / 2 { indent + 2 } else { 0 };
+    let (mut at, mut style) = (0, "");
+    for (i, word) in line.split(' ').enumerate() {
+        let n = columns_of_styled(word.trim_end_matches('\n'));
+        if i > 0 && at > indent && n > 0 && at + 1 + n > width {
+            out.truncate(out.trim_end_matches(' ').len());
+            let end = if style.is_empty() { "" } else { "\x1b[0m" };
+            let _ = write!(out, "{end}\n{}{style}", " ".repeat(indent));
+            at = indent;
+        } else if i > 0 {
+            out.push(' ');
+            at += 1;
+        }
+        *out += word;
+        at += n;
+        if let Some(last) = word.rfind("\x1b[").map(|start| &word[start..]) {
+            let sequence = last.find('m').map_or(last, |end| &last[..=end]);
+            style = if sequence == "\x1b[0m" { "" } else { sequence };
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -265,6 +303,23 @@ mod tests {
         assert_eq!(words("one two three four", 9, 2), "one two\n  three\n  four");
         assert_eq!(words("averyveryverylongword b", 9, 2), "averyveryverylongword\n  b");
         assert_eq!(words("", 9, 2), "");
+    }
+
+    #[test]
+    fn longer_lines_break_between_words() {
+        assert_eq!(fitted("one two three\nfour\n", 8), "one two\n  three\nfour\n");
+        assert_eq!(fitted("  a  columns of a table\n", 14), "  a  columns\n    of a table\n");
+        assert_eq!(fitted("averyveryverylongword b", 8), "averyveryverylongword\n  b");
+        let styled = fitted("\x1b[2mone two three\x1b[0m four\n", 8);
+        assert_eq!(styled, "\x1b[2mone two\x1b[0m\n  \x1b[2mthree\x1b[0m\n  four\n");
+        let text = "  \x1b[1mname\x1b[0m  \x1b[36mpath/to/file.go:12\x1b[0m  what it is, in words: 漢漢 漢漢\n\n x\n";
+        for width in 24..80 {
+            let lines = fitted(text, width);
+            assert!(lines.lines().all(|l| columns_of_styled(l) <= width), "{width}: {lines}");
+            let words = |t: &str| t.replace("\x1b[0m", "").split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(words(&lines), words(text), "{width}");
+        }
+        assert_eq!(fitted(text, 80), text);
     }
 
     #[test]

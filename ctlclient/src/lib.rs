@@ -64,12 +64,15 @@ fn report(failure: &Failure, json: bool) {
         let data = &error.data;
         // A person has no use for the code; a program may look for it.
         let is_seen = std::io::stderr().is_terminal();
-        let code = if is_seen { String::new() } else { format!(" [{}]", data.code.name()) };
-        let mut text = format!("ctl: {}{code}\n", style::safe_line(&error.message));
+        let code_name = if is_seen { String::new() } else { format!(" [{}]", data.code.name()) };
+        let mut text = format!("ctl: {}{code_name}\n", style::safe_line(&error.message));
         if !data.hint.is_empty() {
             text += &format!("hint: {}\n", style::safe_line(&data.hint));
         }
-        text
+        match rustix::termios::tcgetwinsize(std::io::stderr()) {
+            Ok(size) if size.ws_col > 0 => code::fitted(&text, usize::from(size.ws_col)),
+            _ => text,
+        }
     };
     // Nowhere left to say that standard error is gone.
     let _ = std::io::stderr().write_all(text.as_bytes());

@@ -1,8 +1,10 @@
 //! Standard output: written through one buffer, ended cleanly, silent when its reader has gone. A terminal
-//! never gets what it would obey, or what would hide or turn round text, other than our own styles.
+//! never gets what it would obey, or what would hide or turn round text, other than our own styles. Text
+//! for it is kept until the end: lines of ours break between words, and long answers go through the pager.
 
+use crate::code::fitted;
 use crate::failure::Failure;
-use crate::style::{safe, safe_json};
+use crate::style::{columns_of_stdout, safe, safe_json};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::printed::Printed;
 use std::borrow::Cow;
@@ -12,6 +14,8 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 pub struct Output {
     out: BufWriter<Raw>,
     is_terminal: bool,
+    /// Text for the terminal that is not written yet.
+    seen: String,
 }
 
 /// Standard output without the standard library's search for the last line end, which goes through
@@ -37,7 +41,8 @@ impl Write for Raw {
 impl Output {
     /// Takes it for the rest of the command.
     pub fn new() -> Self {
-        Self { out: BufWriter::with_capacity(64 << 10, Raw), is_terminal: io::stdout().is_terminal() }
+        let is_terminal = io::stdout().is_terminal();
+        Self { out: BufWriter::with_capacity(64 << 10, Raw), is_terminal, seen: String::new() }
     }
 
     /// Writes text of any origin; to a terminal what it would obey as escapes.
@@ -45,17 +50,24 @@ impl Output {
     /// # Errors
     /// As [`Failure::from`] an IO error.
     pub fn text(&mut self, text: &str) -> Result<(), Failure> {
-        let shown = if self.is_terminal { Cow::Owned(safe(text)) } else { Cow::Borrowed(text) };
-        self.bytes(shown.as_bytes())
+        if !self.is_terminal {
+            return self.bytes(text.as_bytes());
+        }
+        self.seen += &safe(text);
+        Ok(())
     }
 
     /// Writes text with styles, of which all that comes from elsewhere has been through
-    /// [`safe`].
+    /// [`safe`]. On a terminal its lines break between words.
     ///
     /// # Errors
     /// As [`Failure::from`] an IO error.
     pub fn styled(&mut self, text: &str) -> Result<(), Failure> {
-        self.bytes(text.as_bytes())
+        if !self.is_terminal {
+            return self.bytes(text.as_bytes());
+        }
+        self.seen += &fitted(text, columns_of_stdout().unwrap_or(usize::MAX));
+        Ok(())
     }
 
     /// The same as a line.
@@ -82,6 +94,9 @@ impl Output {
     /// # Errors
     /// As [`Failure::from`] an IO error.
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        if !self.seen.is_empty() {
+            self.put()?;
+        }
         Ok(self.out.write_all(bytes)?)
     }
 
@@ -112,11 +127,27 @@ impl Output {
         self.json_line(&text)
     }
 
-    /// Writes what is still in the buffer.
+    /// Writes what is still in the buffer, through the pager if it is higher than the terminal.
     ///
     /// # Errors
     /// As [`Failure::from`] an IO error.
     pub fn finish(mut self) -> Result<(), Failure> {
+        self.out.flush()?;
+        if !self.seen.is_empty() && crate::pager::show(&self.seen) {
+            self.seen.clear();
+        }
+        self.put()
+    }
+
+    fn put(&mut self) -> Result<(), Failure> {
+        self.out.write_all(std::mem::take(&mut self.seen).as_bytes())?;
         Ok(self.out.flush()?)
+    }
+}
+
+/// Text from before an error is shown as well.
+impl Drop for Output {
+    fn drop(&mut self) {
+        let _ = self.put();
     }
 }

@@ -32,9 +32,8 @@ impl Style {
         let env = |name: &str| std::env::var(name).ok();
         let is_terminal = std::io::stdout().is_terminal();
         let color = decide(common.color, &env, is_terminal);
-        let width = rustix::termios::tcgetwinsize(std::io::stdout()).map_or(0, |w| usize::from(w.ws_col));
         let told = || env("COLUMNS").and_then(|n| n.parse().ok()).unwrap_or(80);
-        let width = if width == 0 { told() } else { width };
+        let width = columns_of_stdout().unwrap_or_else(told);
         // Colours in a pipe were asked for: they go to a pager, which passes links on as well.
         LINKS.get_or_init(|| (color && follows_links(&env)).then(link_bases));
         Self { color, width: width.clamp(40, 200), is_view: is_terminal || color, theme: common.theme }
@@ -137,6 +136,12 @@ impl Style {
         let rule = self.width.min(100).saturating_sub(text.chars().count() + 1);
         format!("{} {}", self.bold(text), self.dim(&"─".repeat(rule)))
     }
+}
+
+/// Columns of the terminal that standard output goes to.
+pub fn columns_of_stdout() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|n| *n > 0)
 }
 
 /// Whether a terminal shows links (OSC 8) as such; one that does not know them may print them.

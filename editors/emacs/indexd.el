@@ -493,10 +493,66 @@ Signal `indexd-error' with what the daemon refuses."
   (let ((full (if (> budget 0) (round (* 24.0 (/ (float (min used budget)) budget))) 0)))
     (concat "[" (make-string full ?#) (make-string (- 24 full) ?-) "]")))
 
+(defconst indexd--faces
+  '(("comment" . font-lock-comment-face) ("string" . font-lock-string-face)
+    ("number" . font-lock-constant-face) ("keyword" . font-lock-keyword-face)
+    ("type" . font-lock-type-face) ("function" . font-lock-function-name-face))
+  "Faces of the classes that the daemon gives to code.")
+
+(defconst indexd--highlight-places-max 2000 "Runs of lines in one request for colours.")
+
+(defun indexd--code-places (pack)
+  "The lines of code of PACK, as a request for their colours names them."
+  (let (places)
+    (dolist (section (plist-get pack :sections))
+      (dolist (item (plist-get section :items))
+        (unless (equal (plist-get item :form) "diff")
+          (dolist (part (plist-get (plist-get item :excerpt) :parts))
+            (push (list :fileRelPath (plist-get item :fileRelPath)
+                        :lines (list :start (plist-get (plist-get part :lines) :start)
+                                     :end (plist-get (plist-get part :lines) :end)))
+                  places)))))
+    (vconcat (seq-take (nreverse places) indexd--highlight-places-max))))
+
+(defun indexd--colour (lines)
+  "Colour the code of this buffer by LINES, as `highlight' gives them."
+  (let ((known (make-hash-table :test #'equal)) (inhibit-read-only t))
+    (dolist (line lines)
+      (puthash (cons (plist-get line :fileRelPath) (plist-get line :line)) line known))
+    (save-excursion
+      (goto-char (point-min))
+      (while (re-search-forward "^ *[0-9]+| " nil t)
+        (put-text-property (match-beginning 0) (match-end 0) 'face 'line-number)
+        (when-let* ((line (gethash (get-text-property (match-beginning 0) 'indexd-place) known))
+                    (from (point))
+                    ((equal (buffer-substring-no-properties from (line-end-position)) (plist-get line :text))))
+          (dolist (piece (plist-get line :pieces))
+            (let* ((bytes (encode-coding-string (plist-get line :text) 'utf-8 t))
+                   (chars (lambda (n) (length (decode-coding-string (substring bytes 0 n) 'utf-8)))))
+              (put-text-property (+ from (funcall chars (plist-get piece :start)))
+                                 (+ from (funcall chars (plist-get piece :end)))
+                                 'face (cdr (assoc (plist-get piece :class) indexd--faces))))))))))
+
+(defun indexd--ask-colours (buffer pack)
+  "Colour the code of PACK in BUFFER; without an answer it is read without colours."
+  (ignore-error indexd-error
+    (indexd-request
+     "highlight"
+     (indexd--params :places (indexd--code-places pack) :wait '(:mode "stale"))
+     (lambda (failure result)
+       (when (and (not failure) (buffer-live-p buffer))
+         (with-current-buffer buffer (indexd--colour (plist-get result :lines))))))))
+
 (defun indexd--insert (path line &rest strings)
   "Insert STRINGS as a line that stands for LINE of PATH."
   (let ((from (point)))
     (insert (string-replace "\n" " " (apply #'concat strings)) "\n")
+    (save-excursion
+      (goto-char from)
+      (when-let* ((face (cond ((looking-at-p "\\* ") 'outline-1)
+                              ((looking-at-p "\\*\\* ") 'outline-2)
+                              ((looking-at-p "   [^ 0-9]") 'shadow))))
+        (put-text-property from (1- (point-max)) 'face face)))
     (when path (put-text-property from (point) 'indexd-place (cons path line)))))
 
 (defun indexd--insert-item (item)
@@ -561,7 +617,11 @@ Signal `indexd-error' with what the daemon refuses."
         (erase-buffer)
         (indexd--insert-pack result))
       (outline-hide-sublevels 2)
-      (goto-char (point-min)))
+      ;; The best one is read at once.
+      (goto-char (point-min))
+      (when (re-search-forward "^\\*\\* " nil t) (outline-show-entry))
+      (goto-char (point-min))
+      (indexd--ask-colours buffer (plist-get result :pack)))
     (indexd--warn (plist-get result :envelope))
     (pop-to-buffer buffer)))
 

@@ -40,11 +40,21 @@
         (should (equal (nth 0 lines) test-query))
         (should (string-match-p "\\`\\[[#-]\\{24\\}\\] [0-9]+ of 4000 tokens, .* fresh\\'" (nth 1 lines)))
         (should (equal (nth 2 lines) (plist-get pack :packId))))
-      ;; Items are folded.
+      ;; The first item is open, the others are folded.
       (goto-char (point-min))
-      (re-search-forward "^\\*\\* retry\\.go:.*Delay")
+      (re-search-forward "^\\*\\* ")
+      (forward-line 2)
+      (should-not (outline-invisible-p (point)))
+      (re-search-forward "^\\*\\* ")
       (forward-line 2)
       (should (outline-invisible-p (point)))
+      ;; Code has the colours of its language.
+      (goto-char (point-min))
+      (re-search-forward "| \\(func\\) \\(Delay\\)")
+      (let ((faces (lambda () (mapcar (lambda (n) (get-text-property (match-beginning n) 'face)) '(1 2)))))
+        (with-timeout (20 (ert-fail (funcall faces)))
+          (while (not (equal (funcall faces) '(font-lock-keyword-face font-lock-function-name-face)))
+            (accept-process-output nil 0.05))))
       (indexd-pack-copy)
       (should (equal (string-trim (current-kill 0)) (string-trim (test-ctl "pack" test-query "--as" "text"))))
       (goto-char (point-min))

@@ -6,14 +6,17 @@
 //! reorder text are written out.
 
 mod code;
+pub mod editor;
 pub mod graph;
 pub mod map;
 mod picture;
 
 use base64::Engine as _;
 use code::Code;
+use editor::Editor;
 use indexd_model::Language;
 use indexd_proto::pack::{ChangeReport, Item, Pack, Section};
+use indexd_proto::symbol::{name_of_symbol, rule_in_words, section_in_words};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -23,25 +26,83 @@ const STYLE: &str = include_str!("page/style.css");
 const KEYS: &str = include_str!("page/keys.js");
 /// What was left out is listed up to so many places.
 const EXCLUDED_MAX: usize = 200;
+/// The keys of a page, for its reader.
+const KEYS_TOLD: &str = "Keys: j and k go through the items, Enter opens one in the editor, o its reasons, O all reasons, / filters.";
 /// Fills of the bar; more sections begin again.
 const FILLS: usize = 8;
 
 /// Gives the language and the text of a file by its path.
 pub type Files<'f> = &'f dyn Fn(&str) -> Option<(Language, Arc<str>)>;
 
-/// The page of a pack, its code coloured by the syntax trees of `files`.
-pub fn render(pack: &Pack, files: Files) -> String {
+/// The page of a pack: its items at the left, their code at the right, coloured by the syntax trees of
+/// `files`, and at the end what its budget went to. Places lead into `editor`.
+pub fn render(pack: &Pack, files: Files, editor: &Editor) -> String {
     let title = title(pack);
     let mut code = Code::new(files);
     let mut n = 0;
     let main = html! {
-        @if let Some(change) = &pack.change { (change_section(change)) }
-        @for section in pack.sections.iter().filter(|s| !s.items.is_empty()) {
-            (section_of(section, &mut n, &mut code))
+        (list(pack))
+        div {
+            @if let Some(change) = &pack.change { (change_section(change, editor)) }
+            @for section in pack.sections.iter().filter(|s| !s.items.is_empty()) {
+                (section_of(section, &mut n, &mut code, editor))
+            }
+            (left_out(pack, editor))
+            (spending(pack))
         }
-        (left_out(pack))
     };
     document(&title, &head(pack, &title), &main, &foot(pack))
+}
+
+/// The items by name, each a link, below a field that filters them.
+fn list(pack: &Pack) -> Markup {
+    let files = pack.change.iter().flat_map(|c| &c.files);
+    let shown = pack.sections.iter().filter(|s| !s.items.is_empty());
+    let mut n = 0;
+    let row = |to: String, name: String, place: String| html! { li { a href=(to) { (name) " " span.dim { (place) } } } };
+    html! {
+        nav.items aria-label="items" {
+            (filter("filter the items"))
+            details open {
+                summary { (pack.sections.iter().map(|s| s.items.len()).sum::<usize>()) " items" }
+                @if pack.change.is_some() {
+                    p.dim { "change" }
+                    ul { @for (i, f) in files.enumerate() { (row(format!("#file-{}", i + 1), plain(base(&f.file_rel_path)), f.status.name().to_owned())) } }
+                }
+                @for section in shown {
+                    p.dim { (plain(&section_in_words(&section.name))) }
+                    ol start=(n + 1) {
+                        @for i in &section.items {
+                            @let number = { n += 1; n };
+                            (row(format!("#item-{number}"), name(i), format!("{}:{}", plain(base(&i.file_rel_path)), i.lines.start)))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A field: only items that have its words are shown.
+fn filter(label: &str) -> Markup {
+    html! { input #filter type="search" placeholder="filter (/)" aria-label=(label) autocomplete="off"; }
+}
+
+/// A number with commas between thousands.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|g| std::str::from_utf8(g).ok()).collect();
+    groups.join(",")
+}
+
+fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The name of an item: that of its symbol, else its title.
+fn name(i: &Item) -> String {
+    plain(&i.symbol_id.as_deref().and_then(name_of_symbol).unwrap_or_else(|| i.title.clone()))
 }
 
 /// A whole document with our style, our script and our policy.
@@ -141,13 +202,29 @@ fn shares(pack: &Pack) -> Vec<Share> {
 fn head(pack: &Pack, title: &str) -> Markup {
     let query = text(pack, "query").trim();
     let stats = &pack.stats;
+    html! {
+        h1 { (title) }
+        p.dim {
+            (plain(text(pack, "repoId"))) " · " (grouped(stats.included)) " of " (grouped(stats.found)) " found · "
+            (grouped(stats.token_count)) " of " (grouped(stats.token_budget)) " tokens (" (stats.budget_used_percent) "%)"
+        }
+        @if query.lines().count() > 1 {
+            details { summary { "the whole text" } pre tabindex="0" { (plain(query)) } }
+        }
+        @for warning in &pack.warnings { p.warn { (plain(warning)) } }
+        p.dim.keys { (KEYS_TOLD) }
+    }
+}
+
+/// The tokens of the budget by section.
+fn spending(pack: &Pack) -> Markup {
     let shares = shares(pack);
     let rows = html! {
         @for s in &shares {
             tr {
                 td {
                     span.key.(s.fill) aria-hidden="true" {}
-                    @if s.items.is_some() { a href={ "#s-" (plain(&s.name)) } { (plain(&s.name)) } } @else { (s.name) }
+                    @if s.items.is_some() { a href={ "#s-" (plain(&s.name)) } { (plain(&section_in_words(&s.name))) } } @else { (s.name) }
                 }
                 td.r { @if let Some(n) = s.items { (n) } }
                 td.r { (s.tokens) }
@@ -155,35 +232,28 @@ fn head(pack: &Pack, title: &str) -> Markup {
         }
     };
     html! {
-        h1 { (title) }
-        p.dim {
-            (plain(text(pack, "repoId"))) " · " (stats.included) " of " (stats.found) " found · "
-            (stats.token_count) " of " (stats.token_budget) " tokens (" (stats.budget_used_percent) "%), "
-            (plain(&pack.budgets.tokenizer))
+        details.spending {
+            summary { "what the tokens are spent on" }
+            (picture::bar(
+                &shares.iter().map(|s| (s.fill.as_str(), s.tokens)).collect::<Vec<_>>(),
+                "the budget by section; the table below says the same",
+            ))
+            (table("tokens by section", &["section", "#items", "#tokens"], &rows))
+            p.dim { "counted with " (plain(&pack.budgets.tokenizer)) }
         }
-        @if query.lines().count() > 1 {
-            details { summary { "the whole text" } pre tabindex="0" { (plain(query)) } }
-        }
-        (picture::bar(
-            &shares.iter().map(|s| (s.fill.as_str(), s.tokens)).collect::<Vec<_>>(),
-            "the budget by section; the table below says the same",
-        ))
-        (table("tokens by section", &["section", "#items", "#tokens"], &rows))
-        @for warning in &pack.warnings { p.warn { (plain(warning)) } }
-        p.dim.keys { "Keys: j and k go through the items, o opens the reasons of one, O of all." }
     }
 }
 
-fn change_section(change: &ChangeReport) -> Markup {
+fn change_section(change: &ChangeReport, editor: &Editor) -> Markup {
     html! {
         section aria-labelledby="s-change" {
             h2 #s-change { "change " (state(&change.from)) " → " (state(&change.to)) }
             @if change.left_out > 0 {
                 p.dim { (change.left_out) " of " (change.left_out + change.shown) " parts have no room and are named only." }
             }
-            @for file in &change.files {
-                article tabindex="-1" {
-                    h3 { (plain(&file.file_rel_path)) }
+            @for (i, file) in change.files.iter().enumerate() {
+                article id={ "file-" (i + 1) } tabindex="-1" {
+                    h3 { (editor.link(&file.file_rel_path, 1, &plain(&file.file_rel_path))) }
                     p.place {
                         (file.status.name())
                         @if let Some(was) = &file.previous_path { " from " (plain(was)) }
@@ -208,26 +278,29 @@ fn change_section(change: &ChangeReport) -> Markup {
     }
 }
 
-fn section_of(section: &Section, n: &mut usize, code: &mut Code) -> Markup {
+fn section_of(section: &Section, n: &mut usize, code: &mut Code, editor: &Editor) -> Markup {
     let id = format!("s-{}", plain(&section.name));
     html! {
         section aria-labelledby=(id) {
-            h2 id=(id) { (plain(&section.name)) " (" (section.items.len()) ")" }
+            h2 id=(id) { (plain(&section_in_words(&section.name))) " (" (section.items.len()) ")" }
             @if section.dropped > 0 { p.dim { (section.dropped) " more were left out." } }
             @for i in &section.items {
                 @let number = { *n += 1; *n };
-                (item(i, number, code))
+                (item(i, number, code, editor))
             }
         }
     }
 }
 
-fn item(i: &Item, n: usize, code: &mut Code) -> Markup {
+fn item(i: &Item, n: usize, code: &mut Code, editor: &Editor) -> Markup {
     let s = &i.scores;
     html! {
         article id={ "item-" (n) } tabindex="-1" {
-            h3 { (n) ". " (plain(&i.title)) }
-            p.place { (plain(&i.file_rel_path)) ":" (i.lines.start) "-" (i.lines.end) " · " (i.form.name()) " · " (i.tokens) " tokens" }
+            h3 { (n) ". " (name(i)) }
+            p.place {
+                (editor.link(&i.file_rel_path, i.lines.start, &format!("{}:{}-{}", plain(&i.file_rel_path), i.lines.start, i.lines.end)))
+                " · " (i.form.name()) " · " (i.tokens) " tokens"
+            }
             details {
                 summary { "why: " (plain(&why(i))) }
                 @if !i.why.path.is_empty() { (picture::path(i)) }
@@ -235,7 +308,7 @@ fn item(i: &Item, n: usize, code: &mut Code) -> Markup {
                     ul {
                         @for e in &i.why.evidence {
                             li {
-                                (plain(&e.via)) " at " (plain(&e.file_rel_path)) ":" (e.line)
+                                (plain(&e.via)) " at " (editor.place(&e.file_rel_path, e.line))
                                 span.dim { " (" (plain(&e.kind)) ", confidence " (format!("{:.2}", e.confidence)) @if e.outside_excerpt { ", not shown" } ")" }
                             }
                         }
@@ -248,7 +321,7 @@ fn item(i: &Item, n: usize, code: &mut Code) -> Markup {
                     @if !i.traits.is_empty() { " · " (plain(&i.traits.join(", "))) }
                     @if !i.redactions.is_empty() { " · redacted: " (plain(&i.redactions.join(", "))) }
                 }
-                @for place in &i.also_at { p.dim { "the same at " (plain(&place.file_rel_path)) ":" (place.lines.start) } }
+                @for place in &i.also_at { p.dim { "the same at " (editor.place(&place.file_rel_path, place.lines.start)) } }
             }
             (code.excerpt(i))
         }
@@ -257,9 +330,10 @@ fn item(i: &Item, n: usize, code: &mut Code) -> Markup {
 
 /// The rule with its best evidence.
 fn why(i: &Item) -> String {
+    let rule = rule_in_words(&i.why.rule);
     match i.why.evidence.first() {
-        Some(e) if e.line > 0 => format!("{}, {} at {}:{}", i.why.rule, e.via, e.file_rel_path, e.line),
-        _ => i.why.rule.clone(),
+        Some(e) if e.line > 0 => format!("{rule}, {} at {}:{}", e.via, e.file_rel_path, e.line),
+        _ => rule.to_owned(),
     }
 }
 
@@ -276,7 +350,7 @@ fn relations(also: &[String]) -> Markup {
     }
 }
 
-fn left_out(pack: &Pack) -> Markup {
+fn left_out(pack: &Pack, editor: &Editor) -> Markup {
     let explain = pack.explain.as_ref();
     let excluded = explain.map_or(&[][..], |e| &e.excluded);
     let more = explain.map_or(0, |e| e.excluded_more);
@@ -286,7 +360,7 @@ fn left_out(pack: &Pack) -> Markup {
     let rows = html! {
         @for e in excluded.iter().take(EXCLUDED_MAX) {
             tr {
-                td { (plain(&e.file_rel_path)) ":" (e.lines.start) }
+                td { (editor.place(&e.file_rel_path, e.lines.start)) }
                 td { (plain(&e.title)) }
                 td { (e.reason) }
                 td.r { (format!("{:.3}", e.hybrid_score)) }
@@ -316,7 +390,7 @@ fn left_out(pack: &Pack) -> Markup {
 /// A table with its heads; those that begin with `#` stand over numbers.
 fn table(label: &str, heads: &[&str], rows: &Markup) -> Markup {
     html! {
-        div.scroll tabindex="0" role="region" aria-label=(label) {
+        div.scroll.tall tabindex="0" role="region" aria-label=(label) {
             table {
                 thead { tr {
                     @for head in heads {
@@ -374,7 +448,8 @@ mod tests {
         }];
         i.why.also = vec![hostile.to_owned(), "calls item 1".to_owned()];
         pack.sections.push(Section { name: hostile.to_owned().into(), items: vec![i], dropped: 1 });
-        let page = render(&pack, &|_| Some((Language::Go, Arc::from(hostile))));
+        let editor = Editor::new("vscode://file{path}:{line}", std::path::Path::new("/r"));
+        let page = render(&pack, &|_| Some((Language::Go, Arc::from(hostile))), &editor);
         assert_eq!(page.matches("<script").count(), 1, "only its own");
         assert_eq!(page.matches("<img").count() + page.matches("onerror=alert(1)>").count(), 0);
         assert!(!page.contains('\u{202e}'));

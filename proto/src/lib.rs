@@ -32,6 +32,7 @@ pub mod search;
 pub mod share;
 pub mod shown;
 pub mod sources;
+pub mod symbol;
 pub mod why;
 pub mod workspace;
 

@@ -660,6 +660,12 @@ fn a_card_says_what_a_definition_is_and_who_knows_it() {
     ] {
         assert!(card.contains(part), "{part:?} is not in {card}");
     }
+    let file = ok(&user.ctl(&["card", "retry.go"]));
+    for part in
+        ["used by 81:\n", "definitions 1:\n  Delay  retry.go:4\n", "tests 1:\n  TestDelay  retry_test.go:5\n"]
+    {
+        assert!(file.contains(part), "{part:?} is not in {file}");
+    }
     let counter = indexd_text::counter("o200k_base", &Default::default()).unwrap();
     for max in [100, 400, 2000] {
         let json = ok(&user.ctl(&["card", "Delay", "--max-tokens", &max.to_string(), "--json"]));
@@ -792,10 +798,21 @@ fn pictures_are_printed_or_written_whole() {
     }
     let page = ok(&user.ctl(&["map", "--as", "html"]));
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Content-Security-Policy"), "{page}");
-    assert!(page.contains("Modules (") && !page.contains(&user.path("repo").display().to_string()));
+    assert!(page.contains("Modules ("), "{page}");
     let file = user.path("map.html");
     ok(&user.ctl(&["map", "--as", "html", "--out", file.to_str().unwrap()]));
     assert_eq!(std::fs::read_to_string(file).unwrap(), page);
+    // Links into an editor name the folder of the repository; without an editor nothing does.
+    let root = user.path("repo").display().to_string();
+    let delay = format!("href=\"vscode://file{root}/retry.go:");
+    let pages = || {
+        [&["pack", "Delay", "--as", "html"][..], &["graph", "Delay", "--as", "svg"]].map(|a| ok(&user.ctl(a)))
+    };
+    assert!(pages().iter().all(|page| page.contains(&delay)), "{delay}");
+    ok(&user.ctl(&["daemon", "stop"]));
+    user.write("config/indexd/config.toml", "[page]\neditor = \"\"\n");
+    let map = ok(&user.ctl(&["map", "--as", "html"]));
+    assert!(pages().iter().chain([&map]).all(|page| !page.contains(&root) && !page.contains("vscode:")));
 }
 
 #[test]

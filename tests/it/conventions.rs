@@ -1,4 +1,4 @@
-//! The conventions of the command line that docs/conventions.md lists.
+//! The conventions of the command line that docs/internals/conventions.md lists.
 
 use crate::reliability::check_table;
 use crate::terminal::{Terminal, ended};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn every_convention_has_a_line_and_every_test_named_there_exists() {
-    check_table("docs/conventions.md", (1..=12).map(|i| format!("E{i:02}")).collect());
+    check_table("docs/internals/conventions.md", (1..=12).map(|i| format!("E{i:02}")).collect());
 }
 
 /// A program of this machine; a line says where there is none.

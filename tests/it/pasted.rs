@@ -26,28 +26,22 @@ const MEASURES: &str = "measures trees that the project does not hold";
 const BLOCKS: &[(&str, &str, Run)] = &[
     ("README.md", "cargo install", Not("builds the programs")),
     ("README.md", "scripts/try.sh [REPOSITORY [QUERY]]", Not("builds the release, and runs these tests")),
-    ("README.md", "cd YOUR-REPOSITORY", Writes(".mcp.json")),
-    (
-        "README.md",
-        "# Neovim 0.10",
-        Writes("../home/.local/share/nvim/site/pack/indexd/start/indexd/doc/indexd.txt"),
-    ),
-    ("docs/accuracy-go.md", "cargo run --release", Not(MEASURES)),
-    ("docs/accuracy-cpp.md", "cargo run --release", Not(MEASURES)),
-    ("docs/accuracy-java.md", "cargo run --release", Not(MEASURES)),
-    ("docs/accuracy-python.md", "cargo run --release", Not(MEASURES)),
-    ("docs/accuracy-rust.md", "cargo run --release", Not(MEASURES)),
-    ("docs/accuracy-typescript.md", "cargo run --release", Not(MEASURES)),
-    ("docs/agents.md", "cd YOUR-REPOSITORY", Writes("CLAUDE.md")),
+    ("docs/internals/accuracy-go.md", "cargo run --release", Not(MEASURES)),
+    ("docs/internals/accuracy-cpp.md", "cargo run --release", Not(MEASURES)),
+    ("docs/internals/accuracy-java.md", "cargo run --release", Not(MEASURES)),
+    ("docs/internals/accuracy-python.md", "cargo run --release", Not(MEASURES)),
+    ("docs/internals/accuracy-rust.md", "cargo run --release", Not(MEASURES)),
+    ("docs/internals/accuracy-typescript.md", "cargo run --release", Not(MEASURES)),
+    ("docs/agents.md", "cd YOUR-REPOSITORY\nctl agent", Writes("CLAUDE.md")),
     ("docs/agents.md", "ctl card", Prints("function main  main.go:5")),
-    ("docs/artifacts.md", "ctl export artifacts", Prints("symbols  ")),
+    ("docs/exchange.md", "ctl export artifacts", Prints("symbols  ")),
     (
-        "docs/containers.md",
+        "docs/service.md",
         "ctl daemon stop",
         Not("needs Docker; tests/it/containers.rs has two roots of one folder"),
     ),
-    ("docs/containers.md", "ctl daemon start", Prints("main.go:5-6")),
-    ("docs/decisions.md", "cargo run --release", Not(MEASURES)),
+    ("docs/service.md", "ctl daemon start", Prints("main.go:5-6")),
+    ("docs/internals/decisions.md", "cargo run --release", Not(MEASURES)),
     ("docs/documents.md", "mkdir -p \"$OUT\"", Not("the_documented_loop_works runs it")),
     ("docs/documents.md", "ctl map", Writes("context_pack.md")),
     (
@@ -62,17 +56,17 @@ const BLOCKS: &[(&str, &str, Run)] = &[
     ("docs/installing.md", "python3 -m venv zig", Not("builds packages")),
     ("docs/installing.md", "scripts/package.sh --test", Not("builds packages")),
     ("docs/manual.md", "ctl pack -i", Not("needs a terminal; tests/it/pick.rs has one")),
-    ("docs/mcp.md", "cd YOUR-REPOSITORY", Writes(".mcp.json")),
-    ("docs/mcp.md", "meta=", Prints("# code\n")),
+    ("docs/agents.md", "cd YOUR-REPOSITORY\nctl mcp", Writes(".mcp.json")),
+    ("docs/agents.md", "meta=", Prints("# code\n")),
     ("docs/page.md", "ctl map --as html", Writes("main.svg")),
     ("docs/page.md", "ctl pack", Prints("xdg-open pack.html")),
     ("docs/recipes.md", "git diff HEAD~1", Writes("review.md")),
-    ("docs/recipes.md", "ctl pack --staged", Prints("No relevant code found")),
+    ("docs/recipes.md", "ctl pack --staged", Prints("Nothing differs between HEAD and index")),
     ("docs/recipes.md", "ctl search main", Prints("SearchResult")),
     ("docs/reviews.md", "git clone", Prints("## Change: client.go (modified)")),
-    ("docs/scip.md", "npm install", Not("installs programs; tests/it/imports.rs reads what is exported")),
-    ("docs/scip.md", "cargo run --release", Not(MEASURES)),
-    ("docs/scip.md", "ctl export scip", Prints("the import is taken back")),
+    ("docs/exchange.md", "npm install", Not("installs programs; tests/it/imports.rs reads what is exported")),
+    ("docs/exchange.md", "cargo run --release", Not(MEASURES)),
+    ("docs/exchange.md", "ctl export scip", Prints("the import is taken back")),
     ("docs/service.md", "ctl service status", Not("needs systemd; the tests of `service` have a stand-in")),
     ("docs/share.md", "ctl share push s3", Not("needs a bucket; tests/it/share.rs has one")),
     ("docs/share.md", "export INDEXD_SHARE_URL", Not("needs a bucket; tests/it/share.rs has one")),
@@ -89,12 +83,12 @@ fn top() -> PathBuf {
 
 /// The blocks of `sh` of all pages, each with its page.
 fn blocks() -> Vec<(String, String)> {
-    let docs = std::fs::read_dir(top().join("docs")).unwrap().map(|e| e.unwrap().path());
-    let mut pages: Vec<String> = docs
-        .filter(|p| p.extension().is_some_and(|e| e == "md"))
-        .map(|p| format!("docs/{}", p.file_name().unwrap().to_str().unwrap()))
-        .collect();
-    pages.push("README.md".to_owned());
+    let mut pages = vec!["README.md".to_owned()];
+    for folder in ["docs", "docs/internals"] {
+        let docs = std::fs::read_dir(top().join(folder)).unwrap().map(|e| e.unwrap().path());
+        let docs = docs.filter(|p| p.extension().is_some_and(|e| e == "md"));
+        pages.extend(docs.map(|p| format!("{folder}/{}", p.file_name().unwrap().to_str().unwrap())));
+    }
     pages.sort();
     let mut out = Vec::new();
     for page in pages {
@@ -162,11 +156,37 @@ fn what_the_pages_offer_for_pasting_works() {
     assert!(listed.is_empty(), "blocks that no page has: {listed:?}");
 }
 
+/// The list of all pages links each, and no link of a page leads nowhere.
+#[test]
+fn pages_lead_to_each_other() {
+    let mut unlinked = BTreeSet::new();
+    for folder in ["docs", "docs/internals"] {
+        let all = std::fs::read_dir(top().join(folder)).unwrap().map(|e| e.unwrap().path());
+        unlinked.extend(all.filter(|p| p.extension().is_some_and(|e| e == "md")));
+    }
+    let index = top().join("docs/README.md");
+    let pages = unlinked.clone().into_iter().chain(["README.md", "ARCHITECTURE.md"].map(|p| top().join(p)));
+    for page in pages {
+        let folder = page.parent().unwrap();
+        let text = std::fs::read_to_string(&page).unwrap();
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#', ' ']).next());
+        for link in links.filter(|l| l.ends_with(".md")) {
+            let to = folder.join(link).canonicalize();
+            let to = to.unwrap_or_else(|e| panic!("{}: {link}: {e}", page.display()));
+            if page == index {
+                unlinked.remove(&to);
+            }
+        }
+    }
+    unlinked.remove(&index);
+    assert!(unlinked.is_empty(), "docs/README.md does not link {unlinked:?}");
+}
+
 /// A page about a door ends in something that can be pasted.
 #[test]
 fn pages_about_doors_end_in_something_to_paste() {
-    let pages = ["agents", "artifacts", "containers", "documents", "editors", "installing", "mcp", "page"];
-    for page in pages.into_iter().chain(["reviews", "scip", "service", "templates"]) {
+    let pages = ["agents", "documents", "editors", "exchange", "installing", "page", "reviews", "service"];
+    for page in pages.into_iter().chain(["templates"]) {
         let all = std::fs::read_to_string(top().join(format!("docs/{page}.md"))).unwrap();
         assert!(all.ends_with("\n```\n"), "docs/{page}.md");
     }

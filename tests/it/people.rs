@@ -108,8 +108,98 @@ fn a_person_reads_no_codes() {
 #[test]
 fn grep_shows_code_before_documents() {
     let user = user();
-    user.write("repo/CHANGES.md", "# Changes\n\n- Delay doubles\n");
+    user.write("repo/CHANGES.md", "# Changes\n\n- Delay doubles\n\n## Delay\n");
     let seen = seen(&user, &["grep", "Delay"], &[("NO_COLOR", "1")]);
     let at = |path: &str| seen.find(path).unwrap_or_else(|| panic!("{path}: {seen}"));
     assert!(at("delay.go") < at("CHANGES.md"), "{seen}");
+}
+
+/// Lines of every answer break between words, and long answers go through the pager.
+#[test]
+fn every_answer_fits_the_terminal() {
+    let user = user();
+    let words = "that is a sentence with more words than fit into one line of a terminal of eighty columns";
+    user.write(
+        "repo/doc.go",
+        &format!("package demo\n\n// Story is a {words}, {words}.\nfunc Story() {{ Delay(1) }}\n"),
+    );
+    let deep = "a/folder/whose/path/alone/takes/more/than/half/of/a/line";
+    user.write(&format!("repo/{deep}/note.txt"), "the name Delay stands here\n");
+    let plain = [("NO_COLOR", "1"), ("INDEXD_PAGER", "cat")];
+    for line in [
+        "",
+        "status",
+        "card Story",
+        "card doc.go",
+        "map",
+        "doctor",
+        "callers Delay",
+        "refs wait",
+        "impact wait",
+        "graph Delay",
+        "symbol Delay",
+        "search zzqqxx",
+        "callers Nobody",
+        "pack --diff",
+        "workspace list",
+        "pack how long does Delay wait",
+        "grep Delay",
+        "why doc.go",
+        "mcp install claude",
+    ] {
+        for vars in [&plain[..], &plain[1..]] {
+            let args: Vec<&str> = line.split_whitespace().collect();
+            let seen = seen(&user, &args, vars);
+            let is_long = |l: &&str| columns_of(l) > 80 && l.trim().contains(' ');
+            assert_eq!(seen.lines().find(is_long), None, "{line}: {seen}");
+            assert!(!seen.is_empty(), "{line}");
+        }
+    }
+    let json = seen(&user, &["status", "--json"], &plain);
+    assert_eq!(json.trim_end().lines().count(), 1, "{json}");
+    let pager = [("PAGER", "sed s/^/paged:/"), ("NO_COLOR", "1")];
+    for long in ["map", "card Zorkmid --budget 2000"] {
+        let args: Vec<&str> = long.split_whitespace().collect();
+        for i in 0..40 {
+            user.write(&format!("repo/pkg{i}/p.go"), &format!("package p{i}\n\nfunc main() {{}}\n"));
+        }
+        let seen = seen(&user, &args, &pager);
+        // Warnings go to standard error.
+        let answer: Vec<&str> = seen.lines().filter(|l| !l.starts_with("ctl: ")).collect();
+        let is_paged = answer.iter().all(|l| l.starts_with("paged:"));
+        assert_eq!(is_paged, answer.len() > 24, "{long}: {seen}");
+    }
+}
+
+/// Columns of a line without its escape sequences, links included.
+fn columns_of(line: &str) -> usize {
+    let mut rest = line;
+    let mut n = 0;
+    while let Some((before, sequence)) = rest.split_once('\x1b') {
+        n += before.chars().count();
+        let end = if sequence.starts_with(']') { "\x1b\\" } else { "m" };
+        rest = sequence.split_once(end).map_or("", |s| s.1);
+    }
+    n + rest.chars().count()
+}
+
+/// A statement does not repeat the list below it, and no two lines give the same advice.
+#[test]
+fn nothing_is_said_twice() {
+    let user = user();
+    user.write("repo/note.go", "package demo\n\nvar note = \"Delay\"\n");
+    let plain = [("NO_COLOR", "1")];
+    let callers = seen(&user, &["callers", "Delay"], &plain);
+    assert_eq!(callers.matches("note.go").count(), 1, "{callers}");
+    assert!(callers.contains("the name also stands in\nnote.go\n"), "{callers}");
+    assert_eq!(callers.matches("no callers").count(), 1, "{callers}");
+    let pack = seen(&user, &["pack", "how", "long", "does", "it", "wait"], &plain);
+    assert!(!pack.contains("ask again with expect") && !pack.contains("sections without room"), "{pack}");
+    assert!(pack.matches("name what the code may say").count() <= 1, "{pack}");
+    user.git(&["init", "-q"]);
+    user.git(&["add", "-A"]);
+    user.git(&["commit", "-q", "-m", "one"]);
+    let none = seen(&user, &["pack", "--diff"], &plain);
+    assert!(none.contains("Nothing differs between ") && !none.contains("0 places"), "{none}");
+    assert!(!none.contains("missing:"), "{none}");
 }

@@ -156,5 +156,5 @@ pub fn check_table(file: &str, wanted: Vec<String>) {
 #[test]
 fn every_promise_has_a_line_and_every_test_named_there_exists() {
     let wanted = (1..=36).map(|i| format!("R{i:02}")).chain((1..=28).map(|i| format!("S{i:02}")));
-    check_table("docs/reliability.md", wanted.collect());
+    check_table("docs/internals/reliability.md", wanted.collect());
 }

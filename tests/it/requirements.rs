@@ -147,7 +147,7 @@ fn every_trouble_and_failure_has_an_answer() {
         let said = section(&troubles, heading);
         assert!(said.contains(remedy), "{heading}: {said}");
     }
-    let failures = page("docs/failure-modes.md");
+    let failures = page("docs/internals/failure-modes.md");
     for failure in [
         "token count is wrong",
         "definition is cut apart",

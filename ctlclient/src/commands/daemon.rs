@@ -77,19 +77,19 @@ fn status_text(status: &StatusResult, style: Style) -> String {
     out + &workspaces_text(&status.workspaces, style)
 }
 
+/// Requests by how they ended; only those counts that are not zero.
 fn requests(status: &StatusResult) -> String {
     let (d, r) = (&status.daemon, &status.daemon.requests);
-    format!(
-        "{} ok, {} failed, {} cancelled, {} busy, {} faults; {} running, {} waiting, {} connections",
-        number(r.ok),
-        number(r.failed),
-        number(r.cancelled),
-        number(r.busy),
-        number(r.panicked),
-        d.in_flight,
-        d.queued,
-        d.connections
-    )
+    let counts = [
+        (r.failed, "failed"),
+        (r.cancelled, "cancelled"),
+        (r.busy, "refused as busy"),
+        (r.panicked, "ended by a fault"),
+        (d.in_flight.into(), "running"),
+        (d.queued.into(), "waiting"),
+    ];
+    let others = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", number(*n)));
+    [format!("{} answered", number(r.ok))].into_iter().chain(others).collect::<Vec<_>>().join(", ")
 }
 
 fn packs(p: &PackCounts) -> String {
@@ -98,13 +98,11 @@ fn packs(p: &PackCounts) -> String {
     }
     let ms = |micros: u64| format!("{}.{}", micros / 1_000, micros % 1_000 / 100);
     format!(
-        "{} answered, {} assembled with {} tokens ({} % of their budgets); median {} ms, 99 of 100 within {} ms",
+        "{} answered, median {} ms, 99 of 100 within {} ms; {} % of their budgets used",
         number(p.answered),
-        number(p.assembled),
-        number(p.tokens),
-        p.budget_used_percent,
         ms(p.latency_micros_p50),
-        ms(p.latency_micros_p99)
+        ms(p.latency_micros_p99),
+        p.budget_used_percent
     )
 }
 

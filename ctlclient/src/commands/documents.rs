@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::{self, Session};
-use crate::style::safe_line;
+use crate::style::{safe, safe_line};
 use indexd_proto::Method;
 use indexd_proto::documents::{MapParams, MapResult, MarkdownParams, MarkdownResult};
 use indexd_proto::error::ErrorCode;
@@ -189,13 +189,14 @@ fn put(
     markdown: &str,
     json: impl FnOnce(&mut Output) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    if !common.json {
-        return super::put(out, markdown);
-    }
     if let Some(path) = out {
         super::write_file(path, markdown)?;
     }
     let mut output = Output::new();
-    json(&mut output)?;
+    if common.json {
+        json(&mut output)?;
+    } else if out.is_none() {
+        output.styled(&safe(markdown))?;
+    }
     output.finish()
 }

@@ -231,7 +231,20 @@ pub(super) fn limits_text(answer: &GraphResult, style: Style) -> String {
         let of = format!("{shown} of {} shown; raise it with --limit, or --all\n", answer.n_edges);
         out += &style.warn(&of);
     }
-    out + &format!("{}\n", style.dim(&safe_line(&answer.coverage.statement)))
+    out + &format!("{}\n", style.dim(&safe_line(&rests_on(answer, style.is_view))))
+}
+
+/// The statement of the coverage. For people the list below has the place that it names.
+fn rests_on(answer: &GraphResult, is_listed: bool) -> String {
+    let coverage = &answer.coverage;
+    let is_listed = is_listed && !coverage.unresolved_examples.is_empty();
+    let mut parts: Vec<&str> = coverage.statement.split("; ").collect();
+    let text = parts.iter().position(|p| p.starts_with("the name also stands in "));
+    if let (Some(at), true) = (text, is_listed) {
+        parts.remove(at);
+        parts.push("the name also stands in");
+    }
+    parts.join("; ")
 }
 
 pub(super) fn is_same(a: &Symbol, b: &Symbol) -> bool {

@@ -3,6 +3,7 @@
 use crate::code::{Code, columns_of, cut, words};
 use crate::style::{Style, count, number, safe, safe_line};
 use indexd_proto::pack::{Basis, ChangeReport, Form, Item, Pack, Part, Status};
+use indexd_proto::symbol::{name_of_symbol, rule_in_words, section_in_words};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -36,7 +37,7 @@ pub fn places(pack: &Pack) -> Vec<(String, u32, u32)> {
 pub fn render(pack: &Pack, style: Style, code: &Code, parts: Parts) -> String {
     let mut out = String::new();
     head(&mut out, pack, style);
-    if let Some(change) = &pack.change {
+    if let Some(change) = pack.change.as_ref().filter(|c| !c.files.is_empty()) {
         changes(&mut out, change, style, parts.brief);
     }
     let items: Vec<&Item> = pack.sections.iter().flat_map(|s| &s.items).collect();
@@ -53,7 +54,7 @@ pub fn render(pack: &Pack, style: Style, code: &Code, parts: Parts) -> String {
                 continue;
             }
             // Those of the first section need no name.
-            let of = (i == 0 && n > 1).then(|| safe_line(&section.name));
+            let of = (i == 0 && n > 1).then(|| safe_line(&section_in_words(&section.name)));
             self::item(&mut out, n, item, style, (of, &asked), parts.signals);
             if !parts.brief && item.form != Form::Diff {
                 excerpt(&mut out, item, style, code);
@@ -69,6 +70,10 @@ pub fn render(pack: &Pack, style: Style, code: &Code, parts: Parts) -> String {
 
 /// Why there are no items: nothing was found, or it has no room.
 pub(super) fn nothing(pack: &Pack) -> String {
+    if let Some(change) = pack.change.as_ref().filter(|c| c.files.is_empty()) {
+        let [from, to] = [&change.from, &change.to].map(|state| safe_line(short(state)));
+        return format!("Nothing differs between {from} and {to}.");
+    }
     if pack.stats.found == 0 {
         return "No relevant code found.".to_owned();
     }
@@ -99,10 +104,15 @@ fn head(out: &mut String, pack: &Pack, style: Style) {
         format!("{} of {} found", count(s.included, "place", "places"), number(s.found)),
         format!("{} of {} tokens", number(s.token_count), number(s.token_budget)),
     ];
-    if s.included > 0 && pack.change.is_none() && pack.confidence.basis != Basis::Nothing {
-        facts.push(format!("first right in {:.0} of 10 like this", 10.0 * pack.confidence.score));
+    if pack.change.as_ref().is_some_and(|c| c.files.is_empty()) {
+        facts.truncate(1);
     }
     let _ = writeln!(out, "{}", style.dim(&words(&facts.join(" · "), style.width, 0)));
+    if s.included > 0 && pack.change.is_none() && pack.confidence.basis != Basis::Nothing {
+        let score = 10.0 * pack.confidence.score;
+        let said = format!("The first place is right in {score:.0} of 10 answers like this");
+        let _ = writeln!(out, "{}", style.dim(&said));
+    }
 }
 
 /// The best places by name, a line each.
@@ -137,54 +147,6 @@ fn list(out: &mut String, items: &[&Item], shown: usize, style: Style) {
 fn name(item: &Item) -> String {
     let of_symbol = item.symbol_id.as_deref().and_then(name_of_symbol);
     safe_line(&of_symbol.unwrap_or_else(|| item.title.clone()))
-}
-
-/// The names of a SCIP symbol from file level down, `Session.delay`; the heading of a document. None for what
-/// does not have the shape of a symbol.
-fn name_of_symbol(symbol: &str) -> Option<String> {
-    // Scheme, manager, package and version come first.
-    let mut rest = symbol.splitn(5, ' ').nth(4)?;
-    let (mut names, mut last) = (Vec::new(), None);
-    while !rest.is_empty() {
-        let (name, behind) = descriptor(rest)?;
-        let mut chars = behind.chars();
-        match chars.next()? {
-            '/' => {
-                names.clear();
-                last = Some(name);
-            }
-            '(' => {
-                let end = behind.find(").").map(|at| at + 2).or(behind.find(')').map(|at| at + 1))?;
-                names.push(name);
-                rest = &behind[end..];
-                continue;
-            }
-            _ => names.push(name),
-        }
-        rest = chars.as_str();
-    }
-    if names.is_empty() { last } else { Some(names.join(".")) }
-}
-
-/// The first name of descriptors, and the text behind it.
-fn descriptor(text: &str) -> Option<(String, &str)> {
-    let Some(mut quoted) = text.strip_prefix('`') else {
-        let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "_+-$".contains(c)))?;
-        return Some((text[..end].to_owned(), &text[end..]));
-    };
-    let mut name = String::new();
-    loop {
-        let end = quoted.find('`')?;
-        name += &quoted[..end];
-        quoted = &quoted[end + 1..];
-        match quoted.strip_prefix('`') {
-            Some(more) => {
-                name.push('`');
-                quoted = more;
-            }
-            None => return Some((name, quoted)),
-        }
-    }
 }
 
 /// A state of a change; the start of its id for a commit.
@@ -239,7 +201,7 @@ fn item(
     let left = columns_of(&name) + 5;
     out.push('\n');
     if let Some(section) = section {
-        let _ = writeln!(out, "{}\n", style.bold(&section.replace('_', " ")));
+        let _ = writeln!(out, "{}\n", style.bold(&section));
     }
     let n = style.dim(&format!("{n:>3}"));
     match style.width.checked_sub(left + columns_of(&place) + 2) {
@@ -304,26 +266,16 @@ fn reasons(item: &Item, asked: &[String]) -> Vec<String> {
         let words = matched(item, asked);
         if words.is_empty() { what.to_owned() } else { format!("{what}: {}", words.join(", ")) }
     };
-    let alone = |what: &str| related.is_empty().then(|| what.to_owned());
+    let words = rule_in_words(&item.why.rule);
     let first = match item.why.rule.as_str() {
-        "seed-terms" | "seed-path" => Some(found("best match")),
-        "seed-symbol" => Some("named in the question".to_owned()),
-        "seed-frame" => Some("in the stack trace".to_owned()),
-        "seed-literal" => Some(found("holds the text")),
-        "test-match" => Some(found("test")),
-        "doc-match" => Some(found("document")),
-        "config-match" => Some(found("setting")),
-        "changed" => Some("changed".to_owned()),
-        "focus" => Some("where you are".to_owned()),
-        "enclosing-type" => Some("the type around a match".to_owned()),
-        "same-file-neighbor" => Some("beside a match".to_owned()),
-        "module-export" => Some("exported with a match".to_owned()),
-        "call-neighbor" => alone("a call away from a match"),
-        "usage-neighbor" => alone("uses a match, or is used by one"),
-        "import-neighbor" => alone("imports a match, or is imported by one"),
-        "export-neighbor" => alone("exported with a match"),
-        "dataflow-neighbor" => alone("a value flows between it and a match"),
-        other => Some(safe_line(other)),
+        "seed-terms" | "seed-path" | "seed-literal" | "test-match" | "doc-match" | "config-match" => {
+            Some(found(words))
+        }
+        // Its relations say more.
+        "call-neighbor" | "usage-neighbor" | "import-neighbor" | "export-neighbor" | "dataflow-neighbor" => {
+            related.is_empty().then(|| words.to_owned())
+        }
+        _ => Some(safe_line(words)),
     };
     first.into_iter().chain(related).collect()
 }
@@ -424,7 +376,12 @@ fn tail(out: &mut String, pack: &Pack, style: Style, signals: bool) {
             let _ = writeln!(out, "{label} {line}");
         }
     };
-    for hint in pack.missing_context_hints.iter().filter(|h| signals || !h.contains("had no room")) {
+    let no_change = pack.change.as_ref().is_some_and(|c| c.files.is_empty());
+    // Other lines of this text say those.
+    let is_said = |h: &str| {
+        no_change || ["had no room", "sections without room", ASK_AGAIN].iter().any(|s| h.contains(s))
+    };
+    for hint in pack.missing_context_hints.iter().filter(|h| signals || !is_said(h)) {
         say("missing:", &safe_line(&as_options(hint)));
     }
     let no_room = s.dropped_by_reason.get("budget").copied().unwrap_or(0);
@@ -434,7 +391,7 @@ fn tail(out: &mut String, pack: &Pack, style: Style, signals: bool) {
         say("more:", &more);
     }
     if pack.confidence.basis == Basis::Question && s.included > 0 {
-        say("surer:", "name what the code may say, as in  -e 'retryDelay backoff'");
+        say("surer:", &format!("name what the code may say, as in -e '{}'", expected(pack)));
     }
     for command in next(pack).into_iter().take(if signals { usize::MAX } else { NEXT_SHOWN }) {
         say("next:", &safe_line(&command));
@@ -452,6 +409,18 @@ fn tail(out: &mut String, pack: &Pack, style: Style, signals: bool) {
         }
         let _ = writeln!(out, "{}", style.dim(&format!("pack {}", safe_line(&pack.pack_id))));
     }
+}
+
+/// The beginning of the hint that a question in words alone gets.
+const ASK_AGAIN: &str = "ask again with expect";
+
+/// Names of the tree near the question, as an example of what to expect.
+fn expected(pack: &Pack) -> String {
+    let hint = pack.missing_context_hints.iter().find(|h| h.starts_with(ASK_AGAIN));
+    let near =
+        hint.and_then(|h| h.split_once("near it are ")).map_or("retryDelay, backoff", |(_, names)| names);
+    let is_name = |n: &&str| n.chars().all(|c| c.is_alphanumeric() || "._:#".contains(c));
+    near.split(", ").filter(is_name).take(3).collect::<Vec<_>>().join(" ")
 }
 
 /// A hint with the options of `ctl pack` in place of the members of a request.
@@ -555,24 +524,6 @@ mod tests {
         let hint = "3 candidates had no room; raise maxItemsPerSection";
         assert_eq!(as_options(hint), "3 candidates had no room; raise --param budgets.maxItemsPerSection");
         assert_eq!(as_options("raise maxItems or ask"), "raise --param budgets.maxItems or ask");
-    }
-
-    #[test]
-    fn symbols_have_short_names() {
-        for (symbol, expect) in [
-            ("scip:indexd pip demo . `net.retry`/Session#delay().", Some("Session.delay")),
-            ("scip:indexd pip demo . `net.retry`/Outer#Inner#delay(+1).", Some("Outer.Inner.delay")),
-            ("scip:indexd pip demo . `net.retry`/Outer#Inner#", Some("Outer.Inner")),
-            ("scip:indexd gomod demo . Retry#Delay().", Some("Retry.Delay")),
-            ("scip:indexd gomod demo . net/Retry#", Some("Retry")),
-            ("scip:indexd gomod demo . net/limit.", Some("limit")),
-            ("scip:indexd . . . src/`a.rs`/Reader#`r#async`().", Some("Reader.r#async")),
-            ("scip:indexd . . . docs/`a.md`/`C# and ``others```/", Some("C# and `others`")),
-            ("local 3", None),
-            ("scip:indexd pip demo . net/Session", None),
-        ] {
-            assert_eq!(name_of_symbol(symbol).as_deref(), expect, "{symbol}");
-        }
     }
 
     #[test]

@@ -29,12 +29,8 @@ pub fn print(
     view: impl FnOnce(&Code) -> String,
 ) -> Result<(), Failure> {
     let code = Code::of(common, session, style, places);
-    let text = view(&code);
-    if crate::pager::show(&text) {
-        return Ok(());
-    }
     let mut out = Output::new();
-    out.styled(&text)?;
+    out.styled(&view(&code))?;
     out.finish()
 }
 
@@ -205,7 +201,10 @@ pub fn lines(lines: &[GrepLine], n_lines: u64, texts: &Texts, style: Style, code
 
 /// Lines by file: files with definitions, then with uses, then those without code, tests behind others.
 fn code_first(lines: &[GrepLine]) -> Vec<&GrepLine> {
+    // Headings of documents are definitions, too.
+    let is_document = |path: &str| [".md", ".rst", ".txt", ".adoc"].iter().any(|end| path.ends_with(end));
     let rank = |l: &GrepLine| match l.role {
+        _ if is_document(&l.file_rel_path) => 3,
         Some(GrepRole::Def) => 0,
         Some(GrepRole::Call | GrepRole::Ref | GrepRole::Import) => 1,
         Some(GrepRole::String | GrepRole::Comment) => 2,
@@ -283,11 +282,12 @@ pub fn edges(answer: &GraphResult, style: Style, code: &Code) -> String {
             out += &edge_lines(answer, edge, &mut last, style, code);
         }
     }
-    if answer.edges.is_empty() {
+    if answer.edges.is_empty() && !answer.coverage.statement.starts_with("no ") {
         out += &format!("\n  no {}\n", answer.relation);
     }
     out.push('\n');
-    out + &super::graph::limits_text(answer, style) + &unresolved(answer, style, code)
+    out += &super::graph::limits_text(answer, style);
+    out + &unresolved(answer, style, code)
 }
 
 fn edge_lines<'a>(
@@ -311,7 +311,8 @@ fn edge_lines<'a>(
         }
     }
     *last = Some(other);
-    if !facts.is_empty() {
+    // A call shows as such in its line.
+    if !facts.is_empty() && facts != ["call"] {
         let lines = crate::code::words(&facts.join(", "), style.width.saturating_sub(2), 0);
         out.extend(lines.lines().map(|l| format!("  {}\n", style.dim(l))));
     }

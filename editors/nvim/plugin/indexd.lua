@@ -5,7 +5,7 @@ vim.g.loaded_indexd = true
 vim.api.nvim_create_user_command('Indexd', function(opts) require('indexd').command(opts) end, {
   nargs = '*',
   range = true,
-  desc = 'Ask indexd: pack, callers, callees, refs, impact, why, status, cancel',
+  desc = 'Ask indexd: pack, search, grep, callers, callees, refs, impact, why, status, cancel',
   complete = function(lead, line) return require('indexd').complete(lead, line) end,
 })
 

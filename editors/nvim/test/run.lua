@@ -62,6 +62,47 @@ tests[#tests + 1] = { 'the pack folds, leads to places and is yanked', function(
   holds('the code', code > 0)
   vim.api.nvim_feedkeys(vim.keycode('<CR>'), 'x', false)
   equal('the place', { vim.fs.basename(vim.api.nvim_buf_get_name(0)), vim.api.nvim_get_current_line() }, { 'retry.go', 'func Delay(attempt int) int {' })
+  local packs = vim.tbl_filter(function(w) return vim.bo[vim.api.nvim_win_get_buf(w)].filetype == 'indexd' end, vim.api.nvim_list_wins())
+  equal('the pack stays', #packs, 1)
+  vim.api.nvim_set_current_win(packs[1])
+  vim.cmd.only()
+  vim.fn.search('| func Delay')
+  vim.api.nvim_feedkeys(vim.keycode('<CR>'), 'x', false)
+  equal('with no other window a new one', { #vim.api.nvim_list_wins(), vim.fs.basename(vim.api.nvim_buf_get_name(0)) }, { 2, 'retry.go' })
+end }
+
+tests[#tests + 1] = { 'the pack has colours', function()
+  open('client.go')
+  vim.cmd.Indexd('pack ' .. QUERY)
+  local function groups(pattern)
+    local row = vim.fn.search(pattern, 'w') - 1
+    local namespace = vim.api.nvim_get_namespaces()['indexd.pack']
+    local marks = row >= 0 and vim.api.nvim_buf_get_extmarks(0, namespace, { row, 0 }, { row, -1 }, { details = true }) or {}
+    return vim.iter(marks):map(function(mark)
+      return vim.fn.getline('.'):sub(mark[3] + 1, mark[4].end_col) .. ' ' .. mark[4].hl_group
+    end):totable()
+  end
+  soon('code', function() return vim.bo.filetype == 'indexd' and #groups('| func Delay') > 1 end)
+  local found = groups('| func Delay')
+  holds('colours: ' .. vim.inspect(found), vim.list_contains(found, 'func Keyword') and vim.list_contains(found, 'Delay Function'))
+  holds('a number', found[1]:find('LineNr$') ~= nil)
+  holds('a heading', groups([[^### retry\.go:]])[1]:find('^retry.go:.* Directory$'))
+end }
+
+tests[#tests + 1] = { 'search and grep offer places', function()
+  open('client.go')
+  vim.cmd.Indexd('search delay of the next attempt')
+  soon('hits', function() return choices ~= nil end)
+  holds('a hit: ' .. choices[1], choices[1]:find('^retry.go:%d+  '))
+  holds('no place in the text', not vim.fn.getqflist()[1].text:find('retry.go:'))
+  open('client.go')
+  vim.cmd.Indexd('grep ^func Del')
+  soon('lines', function() return choices ~= nil end)
+  equal('lines', choices, { 'retry.go:4  Delay  func Delay(attempt int) int {' })
+  equal('the quickfix list', { vim.fn.getqflist()[1].lnum, vim.fn.getqflist()[1].text }, { 4, 'Delay  func Delay(attempt int) int {' })
+  open('client.go')
+  vim.cmd.Indexd('grep nothingHasThis')
+  soon('told', function() return said('no line matches') end)
 end }
 
 tests[#tests + 1] = { 'callers by name and of what the cursor is on', function()
@@ -70,7 +111,7 @@ tests[#tests + 1] = { 'callers by name and of what the cursor is on', function()
   soon('choices', function() return choices ~= nil end)
   equal('callers', choices, { 'client.go:5  Get  call' })
   equal('the place', { vim.fs.basename(vim.api.nvim_buf_get_name(0)), vim.api.nvim_win_get_cursor(0) }, { 'client.go', { 5, 8 } })
-  equal('the quickfix list', vim.fn.getqflist()[1].lnum, 5)
+  equal('the quickfix list', { vim.fn.getqflist()[1].lnum, vim.fn.getqflist()[1].text }, { 5, 'Get  call' })
   notes, choices = {}, nil
   -- The cursor is on the call of Delay now.
   vim.cmd.Indexd('callees')
@@ -90,7 +131,7 @@ tests[#tests + 1] = { 'unsaved buffers count, and nothing of them is stored', fu
   vim.cmd.Indexd('pack once more with Ωmega')
   soon('a pack', function() return vim.bo.filetype == 'indexd' end)
   holds('said', vim.fn.getline(2):find('fresh, with 1 unsaved', 1, true))
-  equal('the statusline', require('indexd').statusline(), 'indexd ok')
+  soon('the statusline', function() return require('indexd').statusline() == 'indexd ok' end)
   vim.cmd.bdelete()
   vim.cmd.buffer(repo .. '/client.go')
   vim.cmd.edit({ bang = true })

@@ -11,6 +11,8 @@ const model = require('./model');
 const LANGUAGES = [{ scheme: 'file', language: 'go' }, { scheme: 'file', language: 'python' }];
 const RELATIONS = ['callers', 'callees', 'refs', 'impact'];
 const PACK_SCHEME = 'indexd-pack';
+/** Lines of a search for text. */
+const LINES_MAX = 2000;
 
 const setting = (name) => vscode.workspace.getConfiguration('indexd').get(name);
 
@@ -24,6 +26,8 @@ class Indexd {
     this.shown = undefined;
     this.changed = new vscode.EventEmitter();
     this.contentChanged = new vscode.EventEmitter();
+    this.found = { root: '', nodes: [] };
+    this.foundChanged = new vscode.EventEmitter();
   }
 
   /** The folder that a request is about. */
@@ -202,6 +206,25 @@ class Indexd {
     }
   }
 
+  /** Asks for places by words or by a regular expression, and lists them by file in the view of results. */
+  async find(method, text) {
+    const prompts = { search: 'Words, or names that the code may say', grep: 'A regular expression' };
+    const asked = text ?? (await vscode.window.showInputBox({ title: `indexd: ${method}`, prompt: prompts[method] }));
+    if (!asked) return undefined;
+    const params = method === 'grep' ? { patterns: [asked], limit: LINES_MAX } : { query: asked, limit: 50 };
+    const result = await this.withProgress((options) => this.ask(method, params, options));
+    const entries = method === 'grep' ? model.lines(result) : model.hits(result);
+    this.found = { root: result.envelope.root, nodes: model.results(entries) };
+    this.foundChanged.fire(undefined);
+    vscode.commands.executeCommand('setContext', 'indexd.hasResults', true);
+    const cut = method === 'grep' && result.nLines > entries.length ? ` of ${result.nLines}` : '';
+    this.results.message = entries.length > 0 ? undefined : `Nothing found for ${asked}.`;
+    this.results.description = `${asked}: ${entries.length}${cut}`;
+    await vscode.commands.executeCommand('indexd.results.focus');
+    this.warn(result.envelope);
+    return result;
+  }
+
   async open(root, place) {
     const uri = vscode.Uri.file(path.join(root, place.path));
     const document = await vscode.workspace.openTextDocument(uri);
@@ -372,6 +395,27 @@ class PackTree {
   }
 }
 
+/** What was found, by file. */
+class ResultsTree {
+  constructor(indexd) {
+    this.indexd = indexd;
+    this.onDidChangeTreeData = indexd.foundChanged.event;
+  }
+
+  getChildren(node) {
+    return node ? node.children : this.indexd.found.nodes;
+  }
+
+  getTreeItem(node) {
+    const item = new vscode.TreeItem(node.label, vscode.TreeItemCollapsibleState[node.kind === 'file' ? 'Expanded' : 'None']);
+    item.description = node.description;
+    item.tooltip = node.label;
+    if (node.kind === 'file') item.iconPath = vscode.ThemeIcon.File;
+    else item.command = { command: 'indexd.openResult', title: 'Open', arguments: [node.at] };
+    return item;
+  }
+}
+
 /** What agents inside of VS Code may call. */
 function registerTools(indexd) {
   const text = (value) => new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(value)]);
@@ -433,6 +477,9 @@ function registerCommands(indexd) {
       const document = await vscode.workspace.openTextDocument(packUri(shown().query));
       return vscode.window.showTextDocument(document, { preview: true });
     },
+    search: (text) => indexd.find('search', typeof text === 'string' ? text : undefined),
+    grep: (text) => indexd.find('grep', typeof text === 'string' ? text : undefined),
+    openResult: (at) => indexd.open(indexd.found.root, at),
     why: async (uri) => {
       const file = uri?.fsPath ?? vscode.window.activeTextEditor?.document.uri.fsPath;
       if (!file) throw new Error('open a file first');
@@ -456,9 +503,12 @@ function activate(context) {
   const indexd = new Indexd();
   const tree = new PackTree(indexd);
   const providers = new Providers(indexd);
+  const results = new ResultsTree(indexd);
+  indexd.results = vscode.window.createTreeView('indexd.results', { treeDataProvider: results });
   indexd.say('$(package)', '', 'nothing was asked yet');
   context.subscriptions.push(
     indexd,
+    indexd.results,
     ...registerCommands(indexd),
     vscode.window.createTreeView('indexd.pack', { treeDataProvider: tree, dragAndDropController: tree, canSelectMany: true }),
     vscode.workspace.registerTextDocumentContentProvider(PACK_SCHEME, {

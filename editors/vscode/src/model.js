@@ -1,6 +1,8 @@
 'use strict';
 // What is asked and what answers mean. Knows nothing of VS Code.
 
+const path = require('node:path');
+
 const OVERLAYS_MAX = 32;
 const OVERLAY_BYTES_MAX = 4 * 1024 * 1024;
 const BAR_WIDTH = 20;
@@ -72,7 +74,7 @@ function tree(result) {
     const tokens = section.items.reduce((sum, item) => sum + (item.tokens ?? 0), 0);
     return {
       kind: 'section',
-      label: section.name,
+      label: section.name.replaceAll('_', ' '),
       description: `${section.items.length} items, ${tokens} tokens` + (section.dropped ? `, ${section.dropped} without room` : ''),
       children: section.items.map((item) => itemNode(item)),
     };
@@ -80,6 +82,41 @@ function tree(result) {
   const next = (pack.suggested_next_queries ?? []).map((query) => ({ kind: 'next', label: query, query, children: [] }));
   const rest = next.length > 0 ? [{ kind: 'section', label: 'try next', description: '', children: next }] : [];
   return [summary, ...sections, ...rest];
+}
+
+/** The names of an item from file level down, by its SCIP symbol; its title where it has none. */
+function nameOf(item) {
+  const descriptors = (item.symbolId ?? '').split(' ').slice(4).join(' ');
+  const names = [];
+  for (const [, quoted, plain, end] of descriptors.matchAll(/(?:`((?:[^`]|``)*)`|([\w+$-]+))(\/|#|\.|:|!|\([^)]*\)\.?)/g)) {
+    if (end === '/') names.length = 0;
+    else names.push(quoted?.replaceAll('``', '`') ?? plain);
+  }
+  return names.join('.') || item.title || place(item);
+}
+
+/** Hits of `search`, or lines of `grep`, by file: a node for each. */
+function results(entries) {
+  const files = new Map();
+  for (const entry of entries) {
+    if (!files.has(entry.path)) files.set(entry.path, { kind: 'file', label: path.basename(entry.path), description: path.dirname(entry.path), at: undefined, children: [] });
+    files.get(entry.path).children.push({
+      kind: 'line', label: entry.text, description: `${entry.line}${entry.name ? `  ${entry.name}` : ''}`,
+      at: { path: entry.path, line: entry.line, column: entry.column }, children: [],
+    });
+  }
+  return [...files.values()];
+}
+
+/** Hits of `search` as entries of a list of results. */
+function hits(result) {
+  const code = (h) => h.text.split(`  ${h.matchLine}: `)[1] ?? h.title;
+  return result.hits.map((h) => ({ path: h.fileRelPath, line: h.matchLine, column: 1, name: h.name, text: code(h).trim() }));
+}
+
+/** Lines of `grep` as such entries. */
+function lines(result) {
+  return result.lines.map((l) => ({ path: l.fileRelPath, line: l.line, column: l.column, name: l.within?.name ?? '', text: l.text.trim() }));
 }
 
 function itemNode(item) {
@@ -93,8 +130,8 @@ function itemNode(item) {
   const also = (item.why.also ?? []).map((label) => ({ kind: 'why', label, children: [] }));
   return {
     kind: 'item',
-    label: place(item),
-    description: item.title ?? '',
+    label: nameOf(item),
+    description: place(item),
     tooltip: `${item.why.rule}\n${item.tokens ?? 0} tokens\n\n${item.title ?? ''}`,
     at: { path: item.fileRelPath, start: item.lines.start, end: item.lines.end },
     text: item.excerpt?.text ?? '',
@@ -151,4 +188,4 @@ function graphText(result) {
   return [`${result.relation} of`, ...roots, '', ...(lines.length > 0 ? lines : [`no ${result.relation}`]), '', result.coverage.statement].join('\n');
 }
 
-module.exports = { packParams, overlays, freshness, warnings, tree, textOf, symbolAt, places, graphText, bar };
+module.exports = { packParams, overlays, freshness, warnings, tree, nameOf, results, hits, lines, textOf, symbolAt, places, graphText, bar };

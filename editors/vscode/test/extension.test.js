@@ -54,7 +54,8 @@ test('a pack is the one of ctl, and a tree of sections, items and reasons', asyn
   assert.match(summary.label, /^[█░]{20} \d+ of 4000 tokens$/);
   assert.match(summary.description, /fresh$/);
   assert.equal(seeds.label, 'seeds');
-  const delay = tree.getChildren(seeds).find((n) => n.label.startsWith('retry.go:'));
+  const delay = tree.getChildren(seeds).find((n) => n.label === 'Delay');
+  assert.match(delay.description, /^retry\.go:\d+$/);
   const item = tree.getTreeItem(delay);
   assert.equal(item.command.arguments[0].fsPath, path.join(repo, 'retry.go'));
   assert.equal(item.command.arguments[1].selection.start.line + 1, result.pack.sections[0].items.find((i) => i.fileRelPath === 'retry.go').lines.start);
@@ -108,6 +109,40 @@ test('callers are listed, and lead to their places', async () => {
   // The cursor is on the call now.
   await run('callees');
   assert.deepEqual(at.seen.picks.at(-1).items.map((i) => i.label), ['base']);
+});
+
+test('search and grep list what they find by file', async () => {
+  await open('retry.go');
+  const { treeDataProvider: tree } = at.seen.trees['indexd.results'];
+  await run('grep', '^func Del');
+  const [file] = tree.getChildren();
+  assert.deepEqual([file.label, file.description], ['retry.go', '.']);
+  assert.deepEqual(file.children.map((n) => [n.label, n.description]), [['func Delay(attempt int) int {', '4  Delay']]);
+  assert.equal(at.seen.trees['indexd.results'].description, '^func Del: 1');
+  const { command, arguments: args } = tree.getTreeItem(file.children[0]).command;
+  await at.vscode.commands.executeCommand(command, ...args);
+  assert.equal(at.seen.opened.at(-1).options.selection.start.line, 3);
+  at.seen.answers = ['delay of the next attempt'];
+  const found = await run('search');
+  assert.equal(tree.getChildren().flatMap((f) => f.children).length, found.hits.length);
+  assert.ok(tree.getChildren().some((f) => f.label === 'retry.go'));
+  await run('grep', 'nothingHasThis');
+  assert.deepEqual([tree.getChildren(), at.seen.trees['indexd.results'].message], [[], 'Nothing found for nothingHasThis.']);
+});
+
+test('items go by their names', () => {
+  const name = (symbolId) => model.nameOf({ symbolId, title: 't', fileRelPath: 'f', lines: { start: 1 } });
+  assert.equal(name('scip:indexd gomod m . a/b/Client#get().'), 'Client.get');
+  assert.equal(name('scip:indexd . . . docs/`scip.md`/`How it works`/'), 't');
+  assert.equal(name('scip:indexd . . . docs/`scip.md`/`How it works`#'), 'How it works');
+  assert.equal(name('scip:indexd npm p . `a.ts`/`Ωmega`().'), 'Ωmega');
+  assert.equal(name(undefined), 't');
+});
+
+test('a command of the palette works where it is shown', () => {
+  const hidden = new Map(manifest.contributes.menus.commandPalette.map((m) => [m.command, m.when]));
+  const always = Object.keys(at.seen.commands).filter((c) => !hidden.has(c)).map((c) => c.replace('indexd.', ''));
+  assert.deepEqual(always.sort(), ['grep', 'pack', 'search', 'status']);
 });
 
 test('references and call hierarchies count as VS Code does, unsaved texts with them', async () => {

@@ -134,7 +134,8 @@ function api(root, settings) {
     window: {
       activeTextEditor: undefined,
       createStatusBarItem: () => { const bar = { show() {}, dispose() {} }; seen.bars.push(bar); return bar; },
-      createTreeView: (id, options) => ((seen.trees[id] = options), { dispose() {} }),
+      createTreeView: (id, options) => (seen.trees[id] = { ...options, dispose() {} }),
+      showInputBox: async () => seen.answers?.shift(),
       createQuickPick: () => widget(seen.picks, { items: [], activeItems: [] }),
       createInputBox: () => widget(seen.inputs, { value: '' }),
       showInformationMessage: tell('info'), showWarningMessage: tell('warning'), showErrorMessage: tell('error'),

@@ -1,8 +1,10 @@
 //! Edges as a picture: laid out and drawn as SVG, or written for Graphviz and Mermaid.
 //!
 //! The layout is a function of the answer: what uses a root stands to its left, what it uses to its right,
-//! one column for each step; in a column tests come last, and the rest is in the order of its places.
+//! one column for each step; in a column tests come last, and a definition is near its neighbours of the
+//! column before, else in the order of places.
 
+use super::editor::Editor;
 use super::picture::cut_to;
 use super::plain;
 use indexd_proto::graph::{GraphEdge, GraphResult, Picture};
@@ -24,7 +26,7 @@ const LABEL_CHARS: usize = 29;
 const STYLE: &str = "svg{color-scheme:light dark;--bg:#fff;--fg:#1c2128;--dim:#57606a;--line:#d0d7de;--soft:#f6f8fa;--mark:#0550ae;background:var(--bg)}\
 @media(prefers-color-scheme:dark){svg{--bg:#0d1117;--fg:#e6edf3;--dim:#9aa4ae;--line:#30363d;--soft:#161b22;--mark:#79b8ff}}\
 text{fill:var(--fg);font:12px ui-monospace,monospace}.dim{fill:var(--dim);font-size:11px}\
-.node rect{fill:var(--soft);stroke:var(--line)}.here rect{stroke:var(--mark);stroke-width:2}.test rect{stroke-dasharray:4 3}\
+.node rect{fill:var(--soft);stroke:var(--line)}a:hover rect,a:focus rect{stroke:var(--mark)}.here rect{stroke:var(--mark);stroke-width:2}.test rect{stroke-dasharray:4 3}\
 .edge path{fill:none;stroke:var(--dim);stroke-width:1.3}.edge .tip{fill:var(--dim);stroke:none}\
 .usage path{stroke-dasharray:5 3}.inherit path,.implement path{stroke-dasharray:1 3}.usage .tip,.inherit .tip,.implement .tip{stroke-dasharray:none}";
 
@@ -43,11 +45,11 @@ struct Drawing<'a> {
     edges: Vec<(usize, usize, &'a GraphEdge)>,
 }
 
-/// The edges of an answer as a picture.
-pub fn picture(answer: &GraphResult, how: Picture) -> String {
+/// The edges of an answer as a picture, its definitions links into `editor` where the form has links.
+pub fn picture(answer: &GraphResult, how: Picture, editor: &Editor) -> String {
     let drawing = Drawing::of(answer);
     match how {
-        Picture::Svg => drawing.svg(answer).into_string() + "\n",
+        Picture::Svg => drawing.svg(answer, editor).into_string() + "\n",
         Picture::Dot => drawing.dot(),
         Picture::Mermaid => drawing.mermaid(),
     }
@@ -103,23 +105,39 @@ impl<'a> Drawing<'a> {
         drawing
     }
 
-    /// Gives each node of a column a row of its own; columns are centred.
+    /// Gives each node of a column a row of its own, the columns from the roots outwards; columns are centred.
     fn rows(&mut self) {
         let mut columns: BTreeMap<i32, Vec<usize>> = BTreeMap::new();
         for (i, node) in self.nodes.iter().enumerate() {
             columns.entry(node.column).or_default().push(i);
         }
         let tallest = columns.values().map(Vec::len).max().unwrap_or(0) as i32;
-        for column in columns.values_mut() {
-            column.sort_by_key(|&i| (self.nodes[i].symbol.test, key(self.nodes[i].symbol)));
-            let first = (tallest - column.len() as i32) * ROW / 2;
-            for (n, &i) in column.iter().enumerate() {
+        let mut columns: Vec<(i32, Vec<usize>)> = columns.into_iter().collect();
+        columns.sort_by_key(|(column, _)| (column.abs(), *column));
+        for (column, mut own) in columns {
+            own.sort_by_key(|&i| {
+                let symbol = self.nodes[i].symbol;
+                (symbol.test, self.level(i, column - column.signum()), key(symbol))
+            });
+            let first = (tallest - own.len() as i32) * ROW / 2;
+            for (n, i) in own.into_iter().enumerate() {
                 self.nodes[i].row = first + n as i32 * ROW;
             }
         }
     }
 
-    fn svg(&self, answer: &GraphResult) -> Markup {
+    /// The mean row of the nodes of a column that a node has edges with.
+    fn level(&self, node: usize, column: i32) -> i32 {
+        let ends = self.edges.iter().filter(|(s, t, _)| *s == node || *t == node);
+        let others = ends.map(|(s, t, _)| if *s == node { *t } else { *s });
+        let rows: Vec<i32> = others
+            .filter(|&o| o != node && self.nodes[o].column == column)
+            .map(|o| self.nodes[o].row)
+            .collect();
+        rows.iter().sum::<i32>().checked_div(rows.len() as i32).unwrap_or(0)
+    }
+
+    fn svg(&self, answer: &GraphResult, editor: &Editor) -> Markup {
         let columns = || self.nodes.iter().map(|n| n.column);
         let left = columns().min().unwrap_or(0);
         let n_columns = columns().max().unwrap_or(0) - left + 1;
@@ -135,12 +153,12 @@ impl<'a> Drawing<'a> {
         let title = format!("{} {}", answer.relation, roots.join(", "));
         let cut = if answer.bounded { "There are more edges than the limit. " } else { "" };
         html! {
-            svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } role="img" aria-labelledby="t d" {
+            svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } role="group" aria-labelledby="t d" {
                 title id="t" { (title) }
                 desc id="d" { (self.told()) }
                 style { (PreEscaped(STYLE)) }
                 @for (source, target, edge) in &self.edges { (arrow(at(*source), at(*target), edge)) }
-                @for (i, node) in self.nodes.iter().enumerate() { (boxed(node, at(i))) }
+                @for (i, node) in self.nodes.iter().enumerate() { (boxed(node, at(i), editor)) }
                 text.dim x=(MARGIN) y=(height - FOOT + 12) { "solid: calls · dashed: uses · dotted: inherits, implements · dashed box: test" }
                 text.dim x=(MARGIN) y=(height - FOOT + 30) { (cut) (plain(&answer.coverage.statement)) }
             }
@@ -214,20 +232,24 @@ fn style_of(kind: &str) -> Option<&'static str> {
     }
 }
 
-fn boxed(node: &Node, (x, y): (i32, i32)) -> Markup {
+fn boxed(node: &Node, (x, y): (i32, i32), editor: &Editor) -> Markup {
     let s = node.symbol;
     let class = match (node.is_root, s.test) {
         (true, _) => "node here",
         (_, true) => "node test",
         _ => "node",
     };
-    html! {
+    let drawn = html! {
         g class=(class) {
             title { (plain(&s.kind)) " " (name(s)) " " (place(s)) }
             rect x=(x) y=(y) width=(NODE_WIDTH) height=(NODE_HEIGHT) rx="5" {}
             text x=(x + NODE_WIDTH / 2) y=(y + 17) text-anchor="middle" { (cut_to(&name(s), LABEL_CHARS)) }
             text.dim x=(x + NODE_WIDTH / 2) y=(y + 32) text-anchor="middle" { (tail(&place(s))) }
         }
+    };
+    match editor.address(&s.file_rel_path, s.line) {
+        Some(address) => html! { a href=(address) { (drawn) } },
+        None => drawn,
     }
 }
 
@@ -333,6 +355,39 @@ mod tests {
             edge(2, "call", &base, &base),
         ];
         answer(&[&delay], edges)
+    }
+
+    fn picture(answer: &GraphResult, how: Picture) -> String {
+        super::picture(answer, how, &Editor::new("vscode://file{path}:{line}", std::path::Path::new("/r")))
+    }
+
+    #[test]
+    fn nodes_stand_near_what_they_have_edges_with_and_lead_to_their_places() {
+        let [root, a, b, c, d] = [
+            symbol("root", "m.go", 1),
+            symbol("a", "a.go", 1),
+            symbol("b", "b.go", 1),
+            symbol("c", "y.go", 1),
+            symbol("d", "x.go", 1),
+        ];
+        let edges = vec![
+            edge(1, "call", &root, &a),
+            edge(1, "call", &root, &b),
+            edge(2, "call", &a, &c),
+            edge(2, "call", &b, &d),
+        ];
+        let answer = answer(&[&root], edges);
+        let drawing = Drawing::of(&answer);
+        let row = |name: &str| drawing.nodes.iter().find(|n| n.symbol.name == name).unwrap().row;
+        assert!(
+            row("a") < row("b") && row("c") < row("d"),
+            "the edges from a to c and from b to d do not cross"
+        );
+        let svg = picture(&answer, Picture::Svg);
+        assert!(
+            svg.contains("<a href=\"vscode://file/r/x.go:1\"><g class=\"node\"><title>function d"),
+            "{svg}"
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::plain;
 use indexd_proto::pack::{Item, PathStep};
+use indexd_proto::symbol::name_of_symbol;
 use maud::{Markup, html};
 
 /// Width of the bar in its own units.
@@ -132,9 +133,7 @@ pub fn short(symbol: &str) -> String {
     if let Some(path) = symbol.strip_prefix("file:") {
         return path.to_owned();
     }
-    let tail = symbol.rsplit(' ').next().unwrap_or(symbol);
-    let names = tail.rsplit('/').next().filter(|n| !n.is_empty()).unwrap_or(tail);
-    names.replace("().", "").replace('#', ".").trim_end_matches(['.', ':', '!']).replace('`', "")
+    name_of_symbol(symbol).unwrap_or_else(|| symbol.to_owned())
 }
 
 #[cfg(test)]
@@ -150,6 +149,7 @@ mod tests {
         for (symbol, expect) in [
             ("indexd gomod m . a/b/T#m().", "T.m"),
             ("indexd . r . a.py/f().", "f"),
+            ("indexd . r . a.md/`How it works`#", "How it works"),
             ("file:a/b.go", "a/b.go"),
             ("b3:1234", "b3:1234"),
             ("", ""),

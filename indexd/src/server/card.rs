@@ -164,10 +164,17 @@ fn crop(text: &str, max: usize) -> String {
 
 fn links(view: &dyn IndexView, def: DefDoc) -> [CardLinks; 3] {
     let record = view.def(def);
-    let is_callable = record.idx != DefIdx::NONE && record.kind.is_callable();
+    let is_file = record.idx == DefIdx::NONE;
+    let is_callable = !is_file && record.kind.is_callable();
     let uses = [EdgeKind::Call, EdgeKind::Usage, EdgeKind::Inherit, EdgeKind::Implement, EdgeKind::Import];
     // What is passed on as a value is called by whoever gets it.
     let mut into = view.edges_to(def, if is_callable { &uses[..2] } else { &uses }, EDGES_IN_MAX);
+    if is_file {
+        let own = graph::defs_of(view, record.file).flat_map(|d| view.edges_to(d, &uses, EDGES_IN_MAX));
+        into.extend(own.take(EDGES_IN_MAX));
+        // Uses within the file say nothing about who needs it.
+        into.retain(|e| view.def(e.source).file != record.file);
+    }
     let is_cut = into.len() >= EDGES_IN_MAX;
     into.retain_mut(|e| !is_callable || e.kind == EdgeKind::Call || graph::is_by_value(e));
     into = certain(into);
@@ -183,7 +190,10 @@ fn links(view: &dyn IndexView, def: DefDoc) -> [CardLinks; 3] {
         tests.extend(reached.into_iter().filter(|e| is_test(view, e.source) && seen.insert(e.source)));
     }
     let at_use = |e: &Edge| link(view, e.source, e.occurrences.first().map(|o| o.line));
-    let outgoing: Vec<CardLink> = if is_callable {
+    let outgoing: Vec<CardLink> = if is_file {
+        let own = graph::defs_of(view, record.file).filter(|&d| !view.def(d).qualified.contains('.'));
+        own.map(|d| link(view, d, None)).collect()
+    } else if is_callable {
         let mut seen = FxHashSet::default();
         let mut edges = certain(view.edges_from(def, &[EdgeKind::Call]));
         edges.retain(|e| seen.insert(e.target));
@@ -263,9 +273,11 @@ impl Card {
         if let Some(owner) = &self.owner {
             out += &format!("in {} {}  {}:{}\n", owner.kind, owner.name, owner.file_rel_path, owner.line);
         }
-        let is_callable = matches!(s.kind.as_str(), "function" | "method");
-        let labels =
-            if is_callable { ["callers", "calls", "tests"] } else { ["used by", "members", "tests"] };
+        let labels = match s.kind.as_str() {
+            "function" | "method" => ["callers", "calls", "tests"],
+            "file" => ["used by", "definitions", "tests"],
+            _ => ["used by", "members", "tests"],
+        };
         for ((label, links), shown) in labels.iter().zip(&self.links).zip(shown) {
             let n = format!("{}{}", links.n, if links.more { "+" } else { "" });
             let colon = if shown > 0 { ":" } else { "" };

@@ -558,7 +558,7 @@ fn at_place(view: &dyn IndexView, name: &str) -> Option<DefDoc> {
     Some(inner.map_or_else(|| view.def_doc(file, DefIdx::NONE), |(d, _)| d))
 }
 
-fn defs_of(view: &dyn IndexView, file: FileDoc) -> impl Iterator<Item = DefDoc> + '_ {
+pub(super) fn defs_of(view: &dyn IndexView, file: FileDoc) -> impl Iterator<Item = DefDoc> + '_ {
     let n = view.interface(file).defs.len() as u32;
     (0..n).map(move |i| view.def_doc(file, DefIdx(i)))
 }

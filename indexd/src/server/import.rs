@@ -139,14 +139,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 /// The URI of a folder (RFC 8089), for the root of an exported index.
 pub fn uri_of(root: &Path) -> String {
-    let mut out = "file://".to_owned();
-    for &b in root.as_os_str().as_encoded_bytes() {
-        match b {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => out.push(b.into()),
-            _ => out += &format!("%{b:02X}"),
-        }
-    }
-    out
+    "file://".to_owned() + &crate::page::editor::encoded(root.as_os_str().as_encoded_bytes())
 }
 
 #[cfg(test)]

@@ -89,8 +89,8 @@ const TESTS: [Test; 14] = [
     ),
     ("lints of Emacs Lisp", &[EMACS], Check(Place::lint_emacs)),
     ("package of VS Code", &[VSCE], Check(Place::package_vscode)),
-    ("Neovim by the lines of README", &[NVIM], Check(Place::readme_nvim)),
-    ("Emacs by the lines of README", &[EMACS], Check(Place::readme_emacs)),
+    ("Neovim by the lines of its page", &[NVIM], Check(Place::page_nvim)),
+    ("Emacs by the lines of its page", &[EMACS], Check(Place::page_emacs)),
 ];
 
 /// Builds the programs and runs every test.
@@ -304,13 +304,13 @@ impl Place {
     }
 }
 
-/// The lines of README as a new user pastes them, and what the first pack is then.
+/// The lines of the page of editors as a new user pastes them, and what the first pack is then.
 impl Place {
-    /// What stands in README between two texts, with the folder of the project for its placeholder.
-    fn readme(&self, from: &str, to: &str) -> Result<String> {
-        let text = std::fs::read_to_string(self.top.join("README.md"))?;
-        let (_, rest) = text.split_once(from).with_context(|| format!("README has no {from}"))?;
-        let (part, _) = rest.split_once(to).with_context(|| format!("README has no {to} after {from}"))?;
+    /// The first block of a language on the page of editors, with the folder of the project for its placeholder.
+    fn block(&self, language: &str) -> Result<String> {
+        let text = std::fs::read_to_string(self.top.join("docs/editors.md"))?;
+        let rest = text.split_once(&format!("```{language}\n")).context("the page has no block of it")?.1;
+        let part = rest.split_once("```").context("the block has no end")?.0;
         Ok(part.replace("INDEXD/", &format!("{}/", self.top.display())))
     }
 
@@ -323,8 +323,8 @@ impl Place {
         Ok(command)
     }
 
-    fn readme_nvim(&self, wanted: &str) -> Result<()> {
-        let lines = self.readme(":help indexd\n", "# VS Code")?;
+    fn page_nvim(&self, wanted: &str) -> Result<()> {
+        let lines = self.block("sh")?;
         finish(self.newcomer("sh")?.args(["-euc", &lines]), RUN_MAX)?;
         let mut nvim = self.newcomer("nvim")?;
         let waits = "lua vim.wait(60000, function() return vim.fn.getline(3):find('^pack:') ~= nil end)";
@@ -335,10 +335,10 @@ impl Place {
         Ok(())
     }
 
-    fn readme_emacs(&self, wanted: &str) -> Result<()> {
+    fn page_emacs(&self, wanted: &str) -> Result<()> {
         let init = self.home.join("newcomer/.emacs.d/init.el");
         std::fs::create_dir_all(init.parent().context("a parent")?)?;
-        std::fs::write(&init, self.readme("```elisp\n", "```")?)?;
+        std::fs::write(&init, self.block("elisp")?)?;
         let mut emacs = self.newcomer("emacs")?;
         let show = format!(
             "(progn (indexd-pack {QUERY:?}) (set-buffer (concat \"*indexd: \" {QUERY:?} \"*\")) (princ (buffer-string)))"

@@ -63,7 +63,8 @@ local function finish(id, err, result)
     request.timer:stop()
     request.timer:close()
   end
-  if result and result.envelope then M.last_envelope = result.envelope end
+  -- An answer that waited for nothing does not know whether it is fresh.
+  if result and result.envelope and not request.is_stale then M.last_envelope = result.envelope end
   vim.schedule(function()
     request.done(err, result)
     vim.api.nvim_exec_autocmds('User', { pattern = 'IndexdAnswer', modeline = false })
@@ -218,7 +219,8 @@ function M.request(method, params, done, progress)
   local object = next(params) == nil and vim.empty_dict() or params
   local line = vim.json.encode({ jsonrpc = '2.0', id = id, method = method, params = object }) .. '\n'
   local timer = assert(vim.uv.new_timer())
-  pending[id] = { line = line, done = done, progress = progress, sent = 0, timer = timer }
+  local is_stale = params.wait ~= nil and params.wait.mode == 'stale'
+  pending[id] = { line = line, done = done, progress = progress, sent = 0, timer = timer, is_stale = is_stale }
   timer:start(config.timeout_ms, 0, function()
     M.cancel(id, failure('no answer in time', nil, 'POC_E_CANCELLED'))
   end)

@@ -9,7 +9,9 @@ local view = require('indexd.view')
 local M = {}
 
 local RELATIONS = { callers = true, callees = true, refs = true, impact = true }
-local SUBCOMMANDS = { 'pack', 'callers', 'callees', 'refs', 'impact', 'why', 'status', 'cancel' }
+local SUBCOMMANDS = { 'pack', 'search', 'grep', 'callers', 'callees', 'refs', 'impact', 'why', 'status', 'cancel' }
+-- Lines of a search for text.
+local LINES_MAX = 2000
 local PROGRESS_AFTER_MS = 300
 
 ---@param options table? See :help indexd-setup.
@@ -100,8 +102,14 @@ function M.pack(query, shown)
       maxItemsPerSection = 80,
     },
   }
-  M.ask('pack', asked, function(result)
+  M.ask('pack', asked, function(result, params)
     local buffer = view.show(result, function() M.pack(query) end)
+    local places = view.code_places(result.pack)
+    -- They were current a moment ago. Without colours the pack is read as well.
+    local coloured = { cwd = params.cwd, overlays = params.overlays, places = places, wait = { mode = 'stale' } }
+    client.request('highlight', coloured, function(_, colours)
+      if colours then view.colour(buffer, colours.lines) end
+    end)
     if shown then shown(buffer) end
   end)
 end
@@ -151,11 +159,25 @@ local function places_of(result)
         line = at.line,
         column = ahead and 1 or evidence.column,
         label = ('%s:%d  %s  %s%s'):format(at.fileRelPath, at.line, name, edge.kind, steps),
+        text = ('%s  %s%s'):format(name, edge.kind, steps),
       }
       if ahead then break end
     end
   end
   return places
+end
+
+---Puts places into the quickfix list and offers them. The list has columns of its own for where they are.
+---@param places indexd.Place[]
+---@param title string
+local function offer(places, title)
+  vim.fn.setqflist({}, ' ', {
+    title = 'indexd: ' .. title,
+    items = vim.tbl_map(function(place)
+      return { filename = place.path, lnum = place.line, col = place.column, text = place.text }
+    end, places),
+  })
+  pick.pick(places, title)
 end
 
 ---Who calls it, what it calls, where it is used, what depends on it.
@@ -169,13 +191,52 @@ function M.graph(relation, symbol)
     if #places == 0 then
       return vim.notify(('indexd: no %s of %s; %s'):format(relation, root_name, result.coverage.statement))
     end
-    vim.fn.setqflist({}, ' ', {
-      title = ('indexd: %s of %s'):format(relation, root_name),
-      items = vim.tbl_map(function(place)
-        return { filename = place.path, lnum = place.line, col = place.column, text = place.label }
-      end, places),
-    })
-    pick.pick(places, ('%s of %s'):format(relation, root_name))
+    offer(places, ('%s of %s'):format(relation, root_name))
+  end)
+end
+
+---Ranks the places of the repository by words.
+---@param query string
+function M.search(query)
+  if query == '' then return vim.notify('indexd: search for what?', vim.log.levels.WARN) end
+  M.ask('search', { query = query }, function(result)
+    local places = vim.tbl_map(function(hit)
+      local code = hit.text:match('  ' .. hit.matchLine .. ': (.*)$') or hit.title
+      local name = hit.name ~= '' and hit.name .. '  ' or ''
+      return {
+        path = result.envelope.root .. '/' .. hit.fileRelPath,
+        line = hit.matchLine,
+        column = 1,
+        label = ('%s:%d  %s%s'):format(hit.fileRelPath, hit.matchLine, name, code),
+        text = name .. code,
+      }
+    end, result.hits)
+    if #places == 0 then return vim.notify('indexd: nothing found') end
+    offer(places, 'search ' .. query)
+  end)
+end
+
+---Finds lines by a regular expression, with the definitions that they stand in.
+---@param pattern string
+function M.grep(pattern)
+  if pattern == '' then return vim.notify('indexd: grep for what?', vim.log.levels.WARN) end
+  M.ask('grep', { patterns = { pattern }, limit = LINES_MAX }, function(result)
+    local places = vim.tbl_map(function(line)
+      local within = line.within and line.within.name .. '  ' or ''
+      local text = within .. vim.trim(line.text)
+      return {
+        path = result.envelope.root .. '/' .. line.fileRelPath,
+        line = line.line,
+        column = line.column,
+        label = ('%s:%d  %s'):format(line.fileRelPath, line.line, text),
+        text = text,
+      }
+    end, result.lines)
+    if #places == 0 then return vim.notify('indexd: no line matches') end
+    if result.nLines > #places then
+      vim.notify(('indexd: the first %d of %d lines'):format(#places, result.nLines), vim.log.levels.WARN)
+    end
+    offer(places, 'grep ' .. pattern)
   end)
 end
 
@@ -220,6 +281,8 @@ function M.command(opts)
     M.pack(rest)
   elseif RELATIONS[name] then
     M.graph(name, rest)
+  elseif name == 'search' or name == 'grep' then
+    M[name](rest)
   elseif name == 'why' then
     M.why(rest)
   elseif name == 'status' or name == '' then

@@ -8,6 +8,7 @@ local M = {}
 ---@field line integer From 1.
 ---@field column integer From 1, in bytes.
 ---@field label string What is shown.
+---@field text string? The same without the place.
 
 ---Goes to a place, so that CTRL-O leads back.
 ---@param place indexd.Place

@@ -4,6 +4,12 @@ local pick = require('indexd.pick')
 local M = {}
 
 local BAR_WIDTH = 24
+-- Runs of lines in one request for their colours.
+local HIGHLIGHT_PLACES_MAX = 2000
+local CLASSES = {
+  comment = 'Comment', string = 'String', number = 'Number', keyword = 'Keyword', type = 'Type', ['function'] = 'Function',
+}
+local namespace = vim.api.nvim_create_namespace('indexd.pack')
 
 ---@class indexd.Shown
 ---@field root string
@@ -104,6 +110,75 @@ function M.lines(result)
   return lines, places
 end
 
+---The lines of code of a pack, as a request for their colours names them.
+---@param pack table
+---@return table[]
+function M.code_places(pack)
+  local places = {}
+  for _, section in ipairs(pack.sections) do
+    for _, item in ipairs(section.items) do
+      for _, part in ipairs(item.form ~= 'diff' and item.excerpt and item.excerpt.parts or {}) do
+        if #places < HIGHLIGHT_PLACES_MAX then
+          places[#places + 1] = { fileRelPath = item.fileRelPath, lines = { start = part.lines.start, ['end'] = part.lines['end'] } }
+        end
+      end
+    end
+  end
+  return places
+end
+
+---@param buffer integer
+---@param row integer From 0.
+---@param from integer
+---@param to integer
+---@param group string
+local function paint(buffer, row, from, to, group)
+  vim.api.nvim_buf_set_extmark(buffer, namespace, row, from, { end_col = to, hl_group = group })
+end
+
+---Colours what the plugin wrote: headings, reasons, and the numbers in front of code.
+---@param buffer integer
+---@param lines string[]
+local function colour_frame(buffer, lines)
+  vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
+  for i, line in ipairs(lines) do
+    local number = line:match('^ *%d+| ')
+    local place = line:match('^### %S+')
+    if number then
+      paint(buffer, i - 1, 0, #number - 1, 'LineNr')
+    elseif place then
+      paint(buffer, i - 1, 4, #place, 'Directory')
+      paint(buffer, i - 1, #place, #line, 'Function')
+    elseif line:match('^##? ') then
+      paint(buffer, i - 1, 0, #line, 'Title')
+    elseif line:match('^ +%S') or i == 3 then
+      paint(buffer, i - 1, 0, #line, 'Comment')
+    end
+  end
+end
+
+---Colours the code of a pack.
+---@param buffer integer
+---@param lines table[] As `highlight` gives them.
+function M.colour(buffer, lines)
+  local view = shown[buffer]
+  if not view then return end
+  local known = {}
+  for _, line in ipairs(lines) do
+    known[line.fileRelPath .. ':' .. line.line] = line
+  end
+  for row, place in pairs(view.places) do
+    local line = known[place.path .. ':' .. place.line]
+    local text = line and vim.api.nvim_buf_get_lines(buffer, row - 1, row, false)[1] or ''
+    local gutter = text:match('^ *%d+| ')
+    if gutter and text:sub(#gutter + 1) == line.text then
+      for _, piece in ipairs(line.pieces) do
+        paint(buffer, row - 1, #gutter + piece.start, #gutter + piece['end'], CLASSES[piece.class] or 'Normal')
+      end
+    end
+  end
+end
+
 ---The level of a line for folding.
 ---@param line integer
 ---@return string
@@ -114,12 +189,23 @@ function M.fold(line)
   return line < 4 and '0' or '='
 end
 
----Goes to the place of the current line.
+---Goes to the window that was used before, or to a new one beside the pack: the pack stays in its own.
+local function leave()
+  local own = vim.api.nvim_get_current_win()
+  local before = vim.fn.win_getid(vim.fn.winnr('#'))
+  if before ~= 0 and before ~= own and not shown[vim.api.nvim_win_get_buf(before)] then
+    return vim.api.nvim_set_current_win(before)
+  end
+  vim.cmd('rightbelow vsplit')
+end
+
+---Shows the place of the current line beside the pack.
 function M.jump()
   local buffer = vim.api.nvim_get_current_buf()
   local view = shown[buffer]
   local place = view and view.places[vim.api.nvim_win_get_cursor(0)[1]]
   if not place then return end
+  leave()
   pick.jump({ path = view.root .. '/' .. place.path, line = place.line, column = 1, label = '' })
 end
 
@@ -168,6 +254,7 @@ function M.show(result, again)
   vim.bo[buffer].modified = false
   vim.bo[buffer].filetype = 'indexd'
   vim.b[buffer].indexd_cwd = root
+  colour_frame(buffer, lines)
   shown[buffer] = { root = root, rendered = result.rendered or '', places = places, again = again }
   map(buffer)
   local window = vim.fn.bufwinid(buffer)

@@ -84,7 +84,7 @@ shapes! {
     #[derive(Copy)]
     Confidence {
         /// Share of the answers like this whose first place was right, as measured on questions with known
-        /// answers (docs/ranking.md), in tenths.
+        /// answers (docs/internals/ranking.md), in tenths.
         score: f64,
         /// What the answer rests on.
         basis: Basis,

@@ -246,6 +246,11 @@ fn by_kind<T, K: Copy + PartialEq, const N: usize>(
     out
 }
 
+/// The weight of a module in the order of a page: its lines, and more for each file that uses it.
+pub fn weight(m: &Module) -> u32 {
+    m.lines.saturating_add(m.dependants.saturating_mul(LINES_PER_DEPENDANT))
+}
+
 fn modules(all: &[Module], most: usize) -> Vec<Line> {
     let line = |m: &Module| {
         let path = if m.path.is_empty() { "." } else { &m.path };
@@ -282,7 +287,6 @@ fn ranked(all: &[Module], most: usize) -> Vec<Module> {
     let limits = if is_few { (0, 0) } else { (2 * total / most.max(1) as u64, total / MODULE_PART) };
     let mut out = Vec::new();
     divide("", all, limits, &mut out);
-    let weight = |m: &Module| m.lines.saturating_add(m.dependants.saturating_mul(LINES_PER_DEPENDANT));
     out.sort_by(|a, b| weight(b).cmp(&weight(a)).then_with(|| a.path.cmp(&b.path)));
     out
 }

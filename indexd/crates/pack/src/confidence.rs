@@ -12,7 +12,7 @@
 //! hit covers much, the tree holds nothing of the kind. If the first hit covers much and no other has more of
 //! the words, it is the answer. If code holds half of the expectations or fewer, these can meet by chance: the
 //! share is then that of the lowest band. The shares come from questions with known answers: `relevance reading --bands`
-//! prints them, and `docs/ranking.md` has the table.
+//! prints them, and `docs/internals/ranking.md` has the table.
 
 use crate::naming::Named;
 use crate::pack::{Basis, Confidence};

@@ -12,7 +12,7 @@
 //!
 //! `words` is the BM25 score of the unit for the words of the text, divided by that of the best unit. Every
 //! strength is in 0..1, except that of `file` (up to about 2.3). The gate lowers the features of a good file
-//! for units that do not match the text. `docs/ranking.md` describes each feature and its gain.
+//! for units that do not match the text. `docs/internals/ranking.md` describes each feature and its gain.
 
 use crate::config::ScoringWeights;
 use crate::pack::Explanation;

@@ -1,5 +1,5 @@
-//! The numbers by which ranking was tuned. They are not settings. `docs/ranking.md` has the measurements, and
-//! `docs/notes/ranking-log.md` has what other values change.
+//! The numbers by which ranking was tuned. They are not settings. `docs/internals/ranking.md` has the measurements, and
+//! `docs/internals/ranking-log.md` has what other values change.
 
 use crate::kind::Kind;
 use crate::settings;

@@ -168,7 +168,7 @@ impl Engine {
             picture: None,
             ..GraphResult::new(reading.envelope(ctx))
         };
-        answer.picture = p.picture.map(|how| page::graph::picture(&answer, how));
+        answer.picture = p.picture.map(|how| page::graph::picture(&answer, how, &reading.editor(ctx)));
         json(&answer)
     }
 }

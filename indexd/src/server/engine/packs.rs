@@ -3,6 +3,7 @@
 use super::{Engine, Reading, TOOL_VERSION, target};
 use crate::config::{Config, Origin};
 use crate::page;
+use crate::page::editor::Editor;
 use crate::server::backend::{Answer, Context};
 use crate::server::dispatch::json;
 use crate::server::shelf::Kept;
@@ -64,7 +65,7 @@ impl Engine {
         if removed > 0 {
             envelope.warnings.push(format!("the oldest records of packs made room: {removed} deleted"));
         }
-        let page = if call.page { Some(reading.page(&kept)?) } else { None };
+        let page = if call.page { Some(reading.page(&kept, ctx)?) } else { None };
         let rendered = call.rendered.then(|| Cow::from(&kept.rendered));
         let answer = json(&PackResult { pack: &kept.json, envelope, rendered, page: page.map(Cow::from) });
         self.metrics.answered(reading.started.elapsed());
@@ -237,15 +238,20 @@ impl Reading {
             )))
     }
 
+    /// The editor that places on pages lead to, with the paths of the client.
+    pub(super) fn editor(&self, ctx: &Context) -> Editor {
+        Editor::new(&self.config.page_editor, Path::new(&ctx.root(self.workspace.root())))
+    }
+
     /// A pack of this state of the index as a page to look at.
-    pub(super) fn page(&self, kept: &Kept) -> Result<String, ErrorObject> {
+    pub(super) fn page(&self, kept: &Kept, ctx: &Context) -> Result<String, ErrorObject> {
         let pack = serde_json::from_str(kept.json.get())
             .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the pack has another shape: {e}")))?;
         let file = |path: &str| {
             let file = self.snapshot.file_by_path(path)?;
             Some((self.snapshot.file(file).language, self.snapshot.text(file)))
         };
-        Ok(page::render(&pack, &file))
+        Ok(page::render(&pack, &file, &self.editor(ctx)))
     }
 
     /// The change that a request names.

@@ -65,7 +65,7 @@ impl Engine {
         if p.page {
             let map = serde_json::from_value(answer["map"].clone());
             let map = map.map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the map: {e}")))?;
-            answer["page"] = page::map::render(&map).into();
+            answer["page"] = page::map::render(&map, &reading.editor(ctx)).into();
         }
         answer["cache"] = serde_json::json!(entry.facts(hit));
         if !warnings.is_empty() {
