@@ -767,54 +767,6 @@ fn the_most_used_definitions_of_a_name_are_heads() {
     assert!(told.contains("and of 3 more definitions of the name: ask as Class.name or path:line"), "{told}");
 }
 
-/// What stands around a definition, on a terminal, as a picture and as a file; and the page of the map.
-#[test]
-fn pictures_are_printed_or_written_whole() {
-    let user = User::new();
-    let lines = ok(&user.ctl(&["graph", "Delay"]));
-    assert!(
-        lines.contains("around function Delay") && lines.contains("  Get call Delay  client.go:"),
-        "{lines}"
-    );
-    for (form, begins) in [("svg", "<svg "), ("dot", "digraph indexd {"), ("mermaid", "flowchart LR")] {
-        let printed = ok(&user.ctl(&["graph", "Delay", "--as", form]));
-        assert!(
-            printed.starts_with(begins) && printed.contains("Get") && printed.ends_with('\n'),
-            "{printed}"
-        );
-        let file = user.path("picture");
-        assert_eq!(ok(&user.ctl(&["graph", "Delay", "--as", form, "--out", file.to_str().unwrap()])), "");
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), printed);
-    }
-    for (args, code) in [
-        (&["graph", "nothing_alike", "--as", "svg"][..], "POC_E_SYMBOL_NOT_FOUND"),
-        (&["graph", "Delay", "--as", "dot", "--out", "/nowhere/x"], "POC_E_CANNOT_CREATE"),
-        (&["map", "--as", "html", "--out", "/nowhere/x"], "POC_E_CANNOT_CREATE"),
-        (&["map", "--max-tokens", "3"], "3 is not in 500..=90000"),
-    ] {
-        let output = user.ctl(args);
-        assert!(text(&output.stderr).contains(code), "{args:?}: {}", text(&output.stderr));
-        assert_ne!(output.status.code(), Some(0), "{args:?}");
-    }
-    let page = ok(&user.ctl(&["map", "--as", "html"]));
-    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Content-Security-Policy"), "{page}");
-    assert!(page.contains("Modules ("), "{page}");
-    let file = user.path("map.html");
-    ok(&user.ctl(&["map", "--as", "html", "--out", file.to_str().unwrap()]));
-    assert_eq!(std::fs::read_to_string(file).unwrap(), page);
-    // Links into an editor name the folder of the repository; without an editor nothing does.
-    let root = user.path("repo").display().to_string();
-    let delay = format!("href=\"vscode://file{root}/retry.go:");
-    let pages = || {
-        [&["pack", "Delay", "--as", "html"][..], &["graph", "Delay", "--as", "svg"]].map(|a| ok(&user.ctl(a)))
-    };
-    assert!(pages().iter().all(|page| page.contains(&delay)), "{delay}");
-    ok(&user.ctl(&["daemon", "stop"]));
-    user.write("config/indexd/config.toml", "[page]\neditor = \"\"\n");
-    let map = ok(&user.ctl(&["map", "--as", "html"]));
-    assert!(pages().iter().chain([&map]).all(|page| !page.contains(&root) && !page.contains("vscode:")));
-}
-
 #[test]
 fn alone_it_says_what_is_indexed_and_what_to_ask_next() {
     let user = User::new();
@@ -829,46 +781,4 @@ fn alone_it_says_what_is_indexed_and_what_to_ask_next() {
     assert!(known.contains("ready, 3 files, index "), "{known}");
     let json: Value = serde_json::from_str(&ok(&user.ctl(&["--json"]))).unwrap();
     assert_eq!((&json["schema"], &json["workspace"]["state"]), (&"Here".into(), &"ready".into()));
-}
-
-/// Of a long definition the lines near the words are shown, the rarest word first, and namesakes in tests named.
-#[test]
-fn show_prints_the_lines_near_what_is_expected() {
-    let user = User::new();
-    let line = |i: usize| match i {
-        20 => "    limit = Budget(9)\n".to_owned(),
-        50 => "    return give_up(limit)\n".to_owned(),
-        _ => format!("    step({i})\n"),
-    };
-    let long: String = (0..60).map(line).collect();
-    user.write("repo/slow.py", &format!("def slow():\n{long}"));
-    user.write("repo/tests/test_slow.py", "def slow():\n    pass\n");
-    let all = ok(&user.ctl(&["show", "slow"]));
-    assert!(all.contains("step(30)") && all.contains("in tests too: tests/test_slow.py:1-2\n"), "{all}");
-    for words in [&["-e", "BUDGET,step"][..], &["-e", "absent budget"], &["-e", "Budget", "-e", "step"]] {
-        let near = ok(&user.ctl(&[&["show", "slow"], words].concat()));
-        let shown: Vec<&str> = near.lines().filter(|l| l.starts_with("    ")).map(str::trim).collect();
-        let expect =
-            ["step(17)", "step(18)", "step(19)", "limit = Budget(9)", "step(21)", "step(22)", "step(23)"];
-        assert_eq!(shown, expect, "{near}");
-        assert!(near.starts_with("slow.py:1-61 slow\n```python\ndef slow():\n # :19\n"), "{near}");
-    }
-    let near = ok(&user.ctl(&["show", "slow", "-e", "budget give_up"]));
-    assert!(near.contains("Budget(9)") && near.contains("give_up(limit)"), "{near}");
-    assert!(!near.contains("step(30)"), "{near}");
-    assert!(ok(&user.ctl(&["show", "slow", "-e", "absent"])).contains("step(30)"), "no line holds it");
-}
-
-/// A name that is asked for alone comes first, and expected names are listed behind the best places.
-#[test]
-fn names_are_found_where_they_are_asked_for() {
-    let user = User::new();
-    let many = |i| format!("def walk_{i}():\n    ask(walk)\n    ask(ask)\n    walk(ask, walk)\n\n");
-    user.write("repo/walks.py", &(0..20).map(many).collect::<String>());
-    user.write("repo/own.py", "def _ask(x):\n    return x\n");
-    for args in [&["search", "_ask", "-n", "1"][..], &["search", "-e", "_ask", "-n", "1"]] {
-        assert!(ok(&user.ctl(args)).contains("\nown.py:1 _ask(x)\n"), "{args:?}");
-    }
-    let list = ok(&user.ctl(&["search", "walk and ask", "-e", "walk ask walk_1 walk_2 walk_3 walk_4 _ask"]));
-    assert!(list.contains("own.py:1 _ask(x)\n"), "{list}");
 }

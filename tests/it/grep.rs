@@ -153,7 +153,7 @@ fn every_line_of_a_naive_search_is_found() {
     });
 }
 
-/// What a language itself has is called and named without edges; an attribute belongs to its function.
+/// Functions of the language itself have the role of calls without edges; an attribute belongs to its function.
 #[test]
 fn the_syntax_tells_of_what_has_no_edges() {
     let user = User::new();

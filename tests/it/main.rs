@@ -34,6 +34,7 @@ mod reliability;
 mod requirements;
 mod share;
 mod sharing;
+mod show;
 mod simulator;
 mod specifications;
 mod support;

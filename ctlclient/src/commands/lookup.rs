@@ -50,8 +50,8 @@ pub struct ShowArgs {
     /// Names, Class.method, path:line, path:first-last, path, or symbol ids
     #[arg(required = true)]
     pub what: Vec<String>,
-    /// Of a definition of more than 40 lines print the head and the lines near
-    /// these words. May be repeated
+    /// Print the head and the lines near these words, if a definition has more
+    /// than 40 lines. May be repeated
     #[arg(short, long, value_name = "WORDS")]
     pub expect: Vec<String>,
     /// Tokens of the text

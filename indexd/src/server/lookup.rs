@@ -26,7 +26,7 @@ use std::rc::Rc;
 /// Hits when a request does not say, and for a plain question, whose first hits are seldom right.
 const HITS_DEFAULT: u32 = 10;
 const HITS_OF_QUESTION: u32 = 20;
-/// Definitions of expected names that are listed after the hits, and definitions of a name that is no common one.
+/// Definitions of expected names that are listed after the hits, and definitions of such a name.
 const NAMED_ADDED_MAX: usize = 3;
 /// Definitions when a request does not say.
 const LIMIT_DEFAULT: u32 = 20;
@@ -108,7 +108,7 @@ fn names_asked_for(units: &mut Units, query: &Query) -> Vec<Rc<Unit>> {
     }
 }
 
-/// Adds the definitions of expected names that are not listed: whoever knows a name looks for it in the list.
+/// Adds the definitions of expected names that are not listed.
 fn list_named<'h>(
     units: &mut Units,
     query: &Query,

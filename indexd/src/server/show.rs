@@ -16,7 +16,7 @@ const WHAT_MAX: usize = 64;
 const LINES_AROUND: u32 = 10;
 /// Definitions of up to this number of lines are shown whole.
 const WHOLE_LINES: u32 = 40;
-/// Lines that are shown on each side of one that holds a word. A gap between two shown runs is no shorter.
+/// Lines that are shown on each side of one that holds a word. A gap between two shown runs is longer.
 const LINES_BESIDE: u32 = 3;
 
 /// What was shown.
@@ -66,7 +66,7 @@ pub fn show(
     let mut tests: Vec<String> = Vec::new();
     for name in what {
         let mut found = find(view, name);
-        // What is asked by its bare name is the product's, if the product has it.
+        // A bare name is the one of product code, if that has it.
         let is_test = |w: &Wanted| convert::is_test(view, &view.def(w.def));
         if found.iter().any(|w| !is_test(w)) {
             let named = found.extract_if(.., |w| is_test(w));

@@ -18,7 +18,7 @@ pub fn language_of(path: &str, text: &str) -> Language {
     }
 }
 
-/// Whether a text begins as headers of C++ do, which may have no ending (`Eigen/Core`): with a guard.
+/// True if a text begins as headers of C++ do, which may have no ending (`Eigen/Core`): with a guard.
 fn is_header(text: &str) -> bool {
     let mut is_comment = false;
     let mut code = text.lines().take(60).map(str::trim).filter(|line| {

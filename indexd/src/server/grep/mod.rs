@@ -266,7 +266,7 @@ impl Answer<'_> {
     fn place(&self, out: &mut GrepLine, places: &Places, around: &[DefIdx]) {
         out.test = places.is_test(around);
         let records: Vec<DefRecord> = around.iter().map(|d| places.record(*d)).collect();
-        // What a function assigns, such as an attribute, is a line of the function.
+        // An attribute that a function assigns is a line of the function.
         let is_in_function = records.iter().any(|r| r.kind.is_callable());
         let is_told = |r: &&DefRecord| !is_in_function || r.kind.is_callable() || r.kind.is_type();
         let named = records.iter().rev().filter(is_told).find(|r| !r.name.is_empty());

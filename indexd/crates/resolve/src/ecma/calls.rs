@@ -479,7 +479,7 @@ impl<'a> Linker<'a> {
         self.types.union(&tys)
     }
 
-    /// Gives type parameters that nothing determines the type that they extend, and so those that only the literal
+    /// A type parameter that nothing determines gets the type that it extends, and so do those that only the literal
     /// `itself` determines, whose place is asked about.
     fn leave_constraints(
         &mut self,

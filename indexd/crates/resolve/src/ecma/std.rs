@@ -56,7 +56,7 @@ const OF_REACT: [&str; 10] = [
     "SFC",
 ];
 
-/// Names that the language, browsers, Node.js and runners of tests declare for all files, beside those of the table.
+/// Names that the language, browsers, Node.js and runners of tests declare for all files, further than those of the table.
 const GLOBALS: &str = "Array Object Map Set WeakMap WeakSet WeakRef Promise Proxy Reflect Symbol Function Date RegExp \
     Math JSON Intl Atomics ArrayBuffer SharedArrayBuffer DataView Uint8Array Uint8ClampedArray Uint16Array Uint32Array \
     Int8Array Int16Array Int32Array Float32Array Float64Array BigInt64Array BigUint64Array BigInt NaN Infinity \

@@ -253,7 +253,7 @@ fn is_before_declaration(text: &str, at: usize, classes: &[&str]) -> bool {
     }
 }
 
-/// Whether a name stands alone at `at`, as in `TAILQ_ENTRY(item) next;`.
+/// True for a name without arguments at `at`, as in `TAILQ_ENTRY(item) next;`.
 fn is_before_name(text: &str, at: usize) -> bool {
     let Some((Token::Word(name), range)) = next(text, at) else { return false };
     let is_word = matches!(name, "break" | "continue" | "else") || OTHERS.contains(&name);
@@ -373,7 +373,7 @@ fn names_of_c(text: &str) -> Vec<Range<usize>> {
     found.into_iter().map(|(_, range)| range).collect()
 }
 
-/// Arguments that only macros take: the places of signs that stand alone, `check(a, ==, b)`, and those of the word
+/// Arguments that only macros take: the places of single signs, `check(a, ==, b)`, and those of the word
 /// before the name of a type, `container_of(p, struct t, m)`.
 fn loose_arguments(text: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let (mut signs, mut words) = (Vec::new(), Vec::new());
