@@ -8,6 +8,7 @@ use indexd::server::dispatch::Identity;
 use indexd::server::engine::Engine;
 use indexd::server::limits::{CI_IDLE_EXIT, LOCK_TIMEOUT, THREAD_KEPT, THREADS_MAX};
 use indexd::server::{Server, convert, log};
+use indexd::workspace::indexing::recovery::FAULTS;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::paths::Dirs;
 use indexd_proto::{PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
@@ -187,6 +188,9 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
     log::init(&dirs).map_err(|e| start_error(&StartError::Io { path: dirs.state.clone(), source: e }))?;
     if let Err(error) = undumped {
         tracing::warn!(%error, "a crash may leave a core file");
+    }
+    if let Err(error) = indexd_os::ends::note_faults(&dirs.cache.join(FAULTS)) {
+        tracing::warn!(%error, "whatever ends this daemon, no index is blamed for it");
     }
     if let Err(error) = open_files {
         tracing::warn!(%error, "many workspaces may be more than the files that can be open");

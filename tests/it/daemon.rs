@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 #[test]
@@ -40,6 +40,28 @@ fn a_killed_daemon_leaves_nothing_that_hinders() {
     assert!(user.socket().exists(), "a killed daemon leaves its socket behind");
     assert!(ok(&user.ctl(&["pack", "delay"])).contains("func Delay"));
     assert_ne!(user.pid().unwrap(), pid);
+}
+
+#[test]
+fn an_index_is_blamed_for_faults_and_not_for_kills() {
+    let user = User::new();
+    let end = |signal: &str| {
+        ok(&user.ctl(&["pack", "delay"]));
+        let pid = user.pid().unwrap();
+        // A fault that somebody else sends happens once, so the handler of the daemon is left.
+        until("it is gone", || {
+            let _ = Command::new("kill").args([signal, &pid.to_string()]).stderr(Stdio::null()).status();
+            !is_alive(pid)
+        });
+    };
+    let is_anew = || {
+        ok(&user.ctl(&["pack", "delay"]));
+        ok(&user.ctl(&["status"])).contains("built anew")
+    };
+    (0..6).for_each(|_| end("-KILL"));
+    assert!(!is_anew(), "others ended the daemons");
+    (0..4).for_each(|_| end("-ABRT"));
+    assert!(is_anew(), "faults ended the daemons");
 }
 
 #[test]
@@ -187,9 +209,13 @@ fn what_is_written_below_an_overlay_is_in_the_next_answer() {
         mount -t overlay overlay -o lowerdir=L/lower,upperdir=L/upper,workdir=L/work merged
         echo mounted; cd merged; CTL index --wait; for layer in lower upper; do
         printf 'package demo\n\nfunc In%s() {}\n' $layer > L/$layer/$layer.go; CTL symbol In$layer; done
+        mkdir -p ROOT/sub L/low L/up L/job; echo package sub > L/low/a.go
+        mount -t overlay overlay -o lowerdir=L/low,upperdir=L/up,workdir=L/job ROOT/sub
+        cd ROOT; CTL index --wait; printf 'package sub\n\nfunc Below() {}\n' > L/up/below.go; CTL symbol Below
         CTL status";
     let top = user.path("");
     let script = script.replace("L/", &format!("{}layers/", top.display()));
+    let script = script.replace("ROOT", top.join("repo").to_str().unwrap());
     let script = script.replace("CTL", programs().join("ctl").to_str().unwrap());
     let mut command = user.run(std::path::Path::new("unshare"));
     let out = command.args(["-r", "-m", "sh", "-c", &script]).current_dir(&top).output().unwrap();
@@ -198,6 +224,7 @@ fn what_is_written_below_an_overlay_is_in_the_next_answer() {
         return eprintln!("skipped: an overlay is not to be had: {said}");
     }
     assert!(said.contains("lower.go:3") && said.contains("upper.go:3"), "{said}");
+    assert!(said.contains("sub/below.go:3"), "one that is mounted below the root: {said}");
 }
 
 #[test]

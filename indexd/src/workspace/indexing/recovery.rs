@@ -5,7 +5,7 @@
 //! writer is checked in a child process before this one maps it.
 
 use super::overlays;
-use indexd_os::faults;
+use indexd_os::{ends, faults};
 use indexd_proto::paths::private_dir;
 use indexd_store::{Opened, Store, StoreError};
 use std::fs;
@@ -117,22 +117,32 @@ pub enum Trust {
     None,
 }
 
-/// Number of daemons that may end with an index open before it is verified regardless of its mark.
+/// Number of daemons that a fault of theirs may end with an index open before it is verified regardless of its mark.
 const ENDS_VERIFIED: u32 = 2;
 /// Number of such ends after which it is thrown away, once: verification did not find the cause.
 const ENDS_REBUILT: u32 = 4;
 
-/// Records that the index is about to be opened; [`note_closed`] reverts it.
+/// Records that the index is about to be opened; [`note_closed`] reverts it. Who was killed by somebody else does
+/// not count: that says nothing about the index.
 pub fn note_opening(home: &Path) -> Trust {
     let path = home.join(OPENINGS);
-    let n_ends: u32 = fs::read_to_string(&path).ok().and_then(|t| t.trim().parse().ok()).unwrap_or(0);
+    let text = fs::read_to_string(&path).unwrap_or_default();
+    let mut words = text.split_ascii_whitespace();
+    let n_openings: u32 = words.next().and_then(|n| n.parse().ok()).unwrap_or(0);
+    let is_blameless = words.next().is_some_and(|daemon| !ends::was_fault(&faults_beside(home), daemon));
+    let n_ends = n_openings - u32::from(is_blameless && n_openings > 0);
     // Without the note the mark decides, as before the first end.
-    let _ = fs::write(&path, format!("{}\n", n_ends.saturating_add(1)));
+    let _ = fs::write(&path, format!("{} {}\n", n_ends.saturating_add(1), ends::own_name()));
     match n_ends {
         0..ENDS_VERIFIED => Trust::Mark,
         ENDS_REBUILT => Trust::None,
         _ => Trust::Verified,
     }
+}
+
+/// The file in which daemons note that a fault ends them, beside the folder of all indexes.
+pub fn faults_beside(home: &Path) -> PathBuf {
+    home.ancestors().nth(2).unwrap_or(home).join(FAULTS)
 }
 
 /// Notes that the daemon lives on, or has closed the index.
@@ -327,6 +337,8 @@ const CURRENT: &str = "current";
 const ASKED: &str = "asked";
 /// Name of the file that counts the openings of the index since a daemon last closed it.
 const OPENINGS: &str = "openings";
+/// Name of the file with the daemons that a fault ended, in the cache folder.
+pub const FAULTS: &str = "faults";
 /// After a partial write less space is left than LMDB writes at once.
 const NO_ROOM_BYTES: u64 = 4 << 20;
 /// The number of the error, the same on every Unix.
@@ -354,15 +366,19 @@ mod tests {
 
     #[test]
     fn an_index_is_trusted_less_with_each_daemon_that_ends_on_it() {
-        let home = tempfile::tempdir().unwrap();
-        let opening = || note_opening(home.path());
-        assert_eq!([opening(), opening()], [Trust::Mark; 2]);
+        let cache = tempfile::tempdir().unwrap();
+        let home = cache.path().join("v1/index");
+        fs::create_dir_all(&home).unwrap();
+        let opening = || note_opening(&home);
+        assert_eq!([(); 9].map(|()| opening()), [Trust::Mark; 9], "others killed the daemons");
+        fs::write(cache.path().join(FAULTS), format!("1-1\n{}\n", ends::own_name())).unwrap();
+        assert_eq!(opening(), Trust::Mark);
         assert_eq!([opening(), opening()], [Trust::Verified; 2]);
         assert_eq!(opening(), Trust::None);
         assert_eq!([opening(), opening()], [Trust::Verified; 2], "it was built anew, once");
-        note_closed(home.path());
+        note_closed(&home);
         assert_eq!(opening(), Trust::Mark);
-        suspect(home.path());
+        suspect(&home);
         assert_eq!(opening(), Trust::Verified);
     }
 
