@@ -227,8 +227,8 @@ pub(crate) fn was_quarantined(dir: &Path) -> bool {
 /// Makes the data file as long as its newer meta page says. LMDB does not write pages at its end that a
 /// transaction took and released, so a sound file may end before them. A truncated file ends before pages
 /// that are read, and LMDB would die of a bus error. Reading tells the two apart: the added part holds
-/// zeros, which are not a page.
-pub(crate) fn lengthen(dir: &Path) -> Result<()> {
+/// zeros, which are not a page. Returns true if the file was changed.
+pub(crate) fn lengthen(dir: &Path) -> Result<bool> {
     use std::io::Read;
     const PAGE_HEADER: usize = 16;
     let corrupt = |why: &str| crate::StoreError::Corrupt(format!("data file: {why}"));
@@ -255,8 +255,11 @@ pub(crate) fn lengthen(dir: &Path) -> Result<()> {
     let (_, last_page) = metas.into_iter().max().unwrap_or_default();
     let need = last_page.checked_add(1).and_then(|n| n.checked_mul(u64::from(page)));
     match need {
-        Some(need) if need <= len => Ok(()),
-        Some(need) if need - len <= UNWRITTEN_BYTES_MAX => Ok(file.set_len(need)?),
+        Some(need) if need <= len => Ok(false),
+        Some(need) if need - len <= UNWRITTEN_BYTES_MAX => {
+            file.set_len(need)?;
+            Ok(true)
+        }
         _ => Err(corrupt("truncated")),
     }
 }
@@ -328,7 +331,7 @@ mod tests {
         let dir = folder();
         let lengthened = |bytes: &[u8]| {
             fs::write(dir.path().join(DATA), bytes).expect("data");
-            lengthen(dir.path()).map(|()| fs::metadata(dir.path().join(DATA)).expect("data").len()).ok()
+            lengthen(dir.path()).map(|_| fs::metadata(dir.path().join(DATA)).expect("data").len()).ok()
         };
         for (len, want) in [(8, Some(8)), (6, Some(6)), (5, Some(6)), (2, Some(6)), (1, None), (0, None)] {
             assert_eq!(lengthened(&bytes[..len * PAGE]), want.map(|n| n * PAGE as u64), "{len} pages");

@@ -121,7 +121,10 @@ impl Store {
             Found::Clean => Marked::Clean,
             Found::Nothing => return Self::create(dir, config, map_bytes).map(Opened::Fresh),
         };
-        recovery::lengthen(dir)?;
+        // The mark of an index that was closed holds for the file as it was.
+        if recovery::lengthen(dir)? && marked == Marked::Clean {
+            recovery::mark_clean(dir, &config)?;
+        }
         let (env, map_bytes) = open_env(dir, map_bytes)?;
         let tables = Tables::open(&env)?;
         let txn = env.read_txn()?;

@@ -29,6 +29,7 @@ const MAP_BYTES: u64 = 256 << 30;
 /// # Errors
 /// [`StoreError::Corrupt`] with the first fault.
 pub fn verify(dir: &Path) -> Result<()> {
+    recovery::lengthen(dir)?;
     walk(dir, |tables, txn, meta| {
         tables.all().into_iter().try_for_each(|table| check_keys(table, txn))?;
         check(Rows { tables, txn, opened: None }, meta)
@@ -36,7 +37,7 @@ pub fn verify(dir: &Path) -> Result<()> {
 }
 
 /// Checks only the checksums and the order of rows. The index may be open in another process, if that does
-/// not write during the check.
+/// not write during the check. Nothing is written: that process would take it for damage.
 ///
 /// # Errors
 /// As [`verify`].
@@ -45,7 +46,6 @@ pub fn verify_rows(dir: &Path) -> Result<()> {
 }
 
 fn walk(dir: &Path, check: impl Fn(&Tables, &RoTxn, &Meta) -> Result<()>) -> Result<()> {
-    recovery::lengthen(dir)?;
     let (env, _) = open_env(dir, MAP_BYTES)?;
     let tables = Tables::open(&env)?.ok_or_else(|| wrong("a table is missing"))?;
     let txn = env.read_txn()?;
