@@ -300,6 +300,8 @@ class State:
     def intend(self, path):
         self.edit(path)
         self.git.run("add", "-N", "--", path)
+        if self.random.random() < 0.5:
+            self.random.choice([self.flag, self.remove])(path)
 
     def conflict(self, path):
         side, manner = f"side{self.random.randrange(10**6)}", self.random.choice(["merge", "rebase", "cherry-pick"])

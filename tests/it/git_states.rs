@@ -141,8 +141,17 @@ fn left_out(root: &Path) {
 
 fn meant_to_be_added(root: &Path) {
     committed(root);
-    write(root, "new.py", function("fresh"));
-    git(root, &["add", "-N", "new.py"]);
+    // A file of the commit, a new one, and one that is not there any more, each with the flags that keep git from
+    // looking at it.
+    git(root, &["rm", "-q", "--cached", "a.py", "b.py"]);
+    for path in ["new.py", "gone.py", "skipped.py", "assumed.py", "skipped-gone.py"] {
+        write(root, path, function("fresh"));
+    }
+    git(root, &["add", "-N", "."]);
+    git(root, &["update-index", "--skip-worktree", "skipped.py", "skipped-gone.py", "b.py"]);
+    git(root, &["update-index", "--assume-unchanged", "assumed.py"]);
+    fs::remove_file(root.join("gone.py")).unwrap();
+    fs::remove_file(root.join("skipped-gone.py")).unwrap();
 }
 
 #[test]
@@ -279,6 +288,21 @@ fn what_is_not_there_or_not_read_is_said() {
 }
 
 /// Links, submodules, modes, encodings and files that rules leave out are named with a reason.
+/// A file that nobody staged and rules leave out is gone to git, although it is there.
+#[test]
+fn what_was_removed_from_the_index_and_left_out_is_named() {
+    run(async {
+        let world = world();
+        let root = PathBuf::from(&world.root).parent().unwrap().join("unstaged");
+        committed(&root);
+        git(&root, &["rm", "-q", "--cached", "d/c.py"]);
+        write(&root, ".gitignore", "d/\n");
+        assert!(theirs(&root, &["HEAD"]).contains("D d/c.py"));
+        let (_, unread) = ours(&world, &root, json!({"diff": "HEAD"})).await.unwrap();
+        assert_eq!(unread, ["d/c.py: the index leaves it out"]);
+    });
+}
+
 #[test]
 fn what_differs_but_is_not_shown_is_named() {
     run(async {

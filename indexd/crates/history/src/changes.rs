@@ -77,12 +77,15 @@ pub struct Staged {
     /// True if git takes the file of the work tree for this one without reading it: it is left out of a
     /// sparse checkout, or assumed to be unchanged.
     pub is_fixed: bool,
+    /// True if it was marked with `git add --intent-to-add` and nothing of it is staged: its content is empty, and
+    /// no difference to a commit counts as staged.
+    pub is_intended: bool,
 }
 
 /// The staged paths below the workspace's root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
-    /// Those that are not in conflict, without those marked with `git add --intent-to-add`.
+    /// Those that are not in conflict.
     pub files: BTreeMap<String, Staged>,
     /// Those in conflict, with the content on our side of the merge; `None` where it was removed there.
     pub unmerged: BTreeMap<String, Option<Kept>>,
@@ -186,9 +189,6 @@ impl Repository {
                 *ours = if entry.stage() == Stage::Ours { Some(kept) } else { *ours };
                 continue;
             }
-            if entry.flags.contains(Flags::INTENT_TO_ADD) {
-                continue;
-            }
             let is_left_out = entry.flags.contains(Flags::SKIP_WORKTREE) && !(looks && self.is_there(full));
             let mtime = (entry.stat.mtime.secs, entry.stat.mtime.nsecs);
             let staged = Staged {
@@ -196,6 +196,7 @@ impl Repository {
                 mtime: (mtime < written).then_some(mtime),
                 size: entry.stat.size,
                 is_fixed: is_left_out || entry.flags.contains(Flags::ASSUME_VALID),
+                is_intended: entry.flags.contains(Flags::INTENT_TO_ADD),
             };
             out.files.insert(path.to_owned(), staged);
         }
@@ -209,7 +210,8 @@ impl Repository {
         for (full, sides) in files {
             let (Some(path), Some(kept)) = (full.strip_prefix(&*self.prefix), sides.after) else { continue };
             let is_fixed = !self.is_there(&full);
-            out.files.insert(path.to_owned(), Staged { kept, mtime: None, size: 0, is_fixed });
+            let staged = Staged { kept, mtime: None, size: 0, is_fixed, is_intended: false };
+            out.files.insert(path.to_owned(), staged);
         }
         Ok(())
     }

@@ -505,8 +505,13 @@ impl Segment {
                 continue;
             }
             // A hunk ends where lines are left out or belong to other definitions.
-            let mut end = i + 1;
-            while end < n && shown[end] && follows(self.ops[end - 1], self.ops[end]) {
+            let (mut end, mut last) = (i + 1, self.ops[i]);
+            while end < n && shown[end] && follows(last, self.ops[end]) {
+                let Op { before, after } = self.ops[end];
+                last = Op {
+                    before: if before > 0 { before } else { last.before },
+                    after: if after > 0 { after } else { last.after },
+                };
                 end += 1;
             }
             // Context around changes of other definitions is left out.
@@ -572,7 +577,7 @@ impl Segment {
     }
 }
 
-/// True if two consecutive lines of a segment are adjacent in their texts.
+/// True if a line of a segment is adjacent in its texts to the last lines of both before it.
 fn follows(a: Op, b: Op) -> bool {
     let next = |x: u32, y: u32| x == 0 || y == 0 || y == x + 1;
     next(a.before, b.before) && next(a.after, b.after)

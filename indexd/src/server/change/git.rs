@@ -179,7 +179,7 @@ fn differing(
         }
     };
     if *to == State::Worktree {
-        let mut out = against_the_tree(&before, &index, ways, ground, ctx);
+        let mut out = against_the_tree(from, &before, &index, ways, ground, ctx);
         if *from == State::Staged && !index.unmerged.is_empty() {
             let n = index.unmerged.len();
             out.notes.push(format!("{n} files are in conflict and compared with our side of the merge"));
@@ -195,7 +195,7 @@ fn against_what_is_staged(before: BTreeMap<String, Kept>, index: Index) -> Diffe
         pairs.insert(path, Pair { before: Some(kept), after: After::Kept(None) });
     }
     let nothing = || Pair { before: None, after: After::Kept(None) };
-    for (path, staged) in index.files {
+    for (path, staged) in index.files.into_iter().filter(|(_, s)| !s.is_intended) {
         pairs.entry(path).or_insert_with(nothing).after = After::Kept(Some(staged.kept));
     }
     for path in index.unmerged.into_keys() {
@@ -207,6 +207,7 @@ fn against_what_is_staged(before: BTreeMap<String, Kept>, index: Index) -> Diffe
 
 /// The paths of which git does not know that they are as they were.
 fn against_the_tree(
+    from: &State,
     before: &BTreeMap<String, Kept>,
     index: &Index,
     ways: &Ways,
@@ -221,15 +222,24 @@ fn against_the_tree(
         if ctx.cancel.is_cancelled() {
             break;
         }
-        let (before, staged) = (before.get(path).copied(), index.files.get(path));
+        let (mut before, staged) = (before.get(path).copied(), index.files.get(path));
         let kept = staged.map(|s| s.kept);
+        // Git knows nothing of a file that rules leave out and nobody staged.
+        let is_unknown = staged.is_none() && !index.unmerged.contains_key(path) && !indexed.contains(path);
         let after = if staged.is_some_and(|s| s.is_fixed) {
             After::Kept(kept)
+        } else if is_unknown {
+            After::Kept(None)
         } else {
             let known = kept.or(before);
             modules.extend(known.filter(|k| k.kind == Kind::Module).map(|_| path.as_str()));
             in_the_tree(path, staged, known, ways, ground)
         };
+        // What is meant to be added is new where it exists, unless git does not look.
+        let is_intended = staged.is_some_and(|s| s.is_intended && !s.is_fixed);
+        if is_intended && *from == State::Staged && !matches!(after, After::Kept(None)) {
+            before = None;
+        }
         let is_same = match &after {
             After::Kept(after) => *after == before,
             After::Tree(tree) => {

@@ -128,6 +128,16 @@ fn a_part_prints_as_its_own_diff() {
     }
 }
 
+/// Lines that stay when the definition around them goes belong to another part: the hunks of both tell where.
+#[test]
+fn a_hunk_ends_where_lines_belong_to_another_part() {
+    let before = version("f()\n  one\n  two\n  three\n", &[("f", 1, 4)]);
+    let after = version("  one\n  ONE\n  three\n", &[]);
+    let change = change(Some(before), Some(after), &[(0, 1, 0, 0), (2, 1, 1, 1)]);
+    let diffs: Vec<String> = segments(&change).iter().map(|part| part.diff(&change, 9, 99).0).collect();
+    assert!(diffs.contains(&"@@ -2 +1,2 @@\n   one\n+  ONE\n".to_owned()), "{diffs:#?}");
+}
+
 /// A hunk with lines of one side names the line of the other side before it, as in git.
 #[test]
 fn a_hunk_of_one_side_stands_behind_a_line_of_the_other() {
