@@ -230,3 +230,14 @@ fn what_the_language_calls_is_not_said_to_be_called_by_nobody() {
     }
     assert!(!calls("make").1.contains("called by"));
 }
+
+/// A text on one line is not read once for each place on it.
+#[test]
+fn a_name_that_is_very_often_on_one_line_is_counted_at_once() {
+    let many = format!("#define MANY {}0\n", "g() + ".repeat(200_000));
+    let tree = [("a.h", many.as_str()), ("a.c", "int g(void) { return 0; }\n")];
+    let begun = std::time::Instant::now();
+    let (edges, said) = ask(&tree, Relation::Callers, "g", 1);
+    assert!(edges.is_empty() && said.contains("200000 possible by name"), "{said}");
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+}

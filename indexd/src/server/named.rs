@@ -10,7 +10,7 @@ use crate::server::grep::{line_at, words_in};
 use indexd_model::grams::Need;
 use indexd_model::view::CONFIDENCE_CERTAIN;
 use indexd_model::{
-    DefDoc, DefIdx, FileDoc, FileRoles, IndexView, Language, Outcome, Span, UnresolvedReason,
+    DefDoc, DefIdx, FileDoc, FileRoles, IndexView, Language, LineIndex, Outcome, Span, UnresolvedReason,
 };
 use indexd_proto::error::ErrorObject;
 use indexd_proto::graph::{Coverage, UnresolvedPlace};
@@ -71,11 +71,12 @@ pub fn look(
             if !found.is_empty() {
                 n_read += 1;
                 of_file(view, file, (name, &found), roots, calls, out, &mut places);
+                places.sort_by(|a, b| (a.0, a.1, place(&a.2)).cmp(&(b.0, b.1, place(&b.2))));
+                places.truncate(look.places_max);
             }
         }
     }
-    places.sort_by(|a, b| (a.0, a.1, place(&a.2)).cmp(&(b.0, b.1, place(&b.2))));
-    out.unresolved_examples = places.into_iter().take(look.places_max).map(|p| p.2).collect();
+    out.unresolved_examples = places.into_iter().map(|p| p.2).collect();
     Ok(())
 }
 
@@ -127,13 +128,19 @@ fn of_file(
     if outcome == Outcome::TextOnly && language.is_code() {
         // It was not parsed, and would not be now: its words outside strings and comments count.
         let known = indexd_lang::unread::places(&it.text, language, name);
-        untold.retain(|part| known.contains(&part.start));
+        untold.retain(|part| known.binary_search(&part.start).is_ok());
         let reason = UnresolvedReason::NotUnderstood.name();
         open.extend(untold.drain(..).map(|part| (part, reason, true)));
     }
-    let quiet = if untold.is_empty() { Vec::new() } else { it.quiet(&untold) };
+    let mut quiet = if untold.is_empty() { Vec::new() } else { it.quiet(&untold) };
+    quiet.sort_by_key(|(span, _)| span.start);
+    let mut left = quiet.as_slice();
     for part in untold {
-        match quiet.iter().find(|(s, _)| overlap(*s, part)).map(|(_, role)| *role) {
+        while left.first().is_some_and(|(span, _)| span.end <= part.start) {
+            left = &left[1..];
+        }
+        let mut near = left.iter().take_while(|(span, _)| span.start < part.end.max(part.start + 1));
+        match near.find(|(span, _)| overlap(*span, part)).map(|(_, role)| *role) {
             Some(GrepRole::Comment) => {}
             Some(_) => open.push((part, STRING, false)),
             None => open.push((part, NOT_FOLLOWED, true)),
@@ -141,15 +148,16 @@ fn of_file(
     }
     out.recovered_with_name += u64::from(outcome == Outcome::Recovered);
     open.sort_unstable_by_key(|o| o.0.start);
+    let lines = view.lines(file);
     for it_is in open {
-        add(view, (file, &it), it_is, calls, out, places);
+        add(view, (file, &it, &lines), it_is, calls, out, places);
     }
 }
 
 /// Counts a place and notes it.
 fn add(
     view: &dyn IndexView,
-    (file, it): (FileDoc, &Places),
+    (file, it, lines): (FileDoc, &Places, &LineIndex),
     (part, reason, is_call): (Span, &str, bool),
     calls: bool,
     out: &mut Coverage,
@@ -161,7 +169,7 @@ fn add(
     out.values_same_name += u64::from(is_value);
     let around = it.around(part.start);
     let within = around.last().map(|d| it.record(*d).qualified.to_string()).unwrap_or_default();
-    let (line, text) = line_at(&it.text, &view.lines(file), part.start);
+    let (line, text) = line_at(&it.text, lines, part.start);
     let place = UnresolvedPlace {
         file_rel_path: view.path(file).to_string(),
         line,

@@ -341,7 +341,8 @@ pub fn words_in(text: &str, name: &str) -> Vec<u32> {
 /// The line around a place, without blanks at its ends.
 pub fn line_at(text: &str, lines: &LineIndex, at: u32) -> (u32, String) {
     let number = lines.line(at);
-    let start = text[..at as usize].rfind('\n').map_or(0, |n| n + 1);
-    let line = text[start..].split('\n').next().unwrap_or("");
-    (number, shown(line, at as usize - start).trim().to_owned())
+    // Of a text on one line that a place is looked for in again and again, not all is read each time.
+    let span = lines.span(number);
+    let line = text[span.range()].trim_end_matches(['\n', '\r']);
+    (number, shown(line, (at - span.start) as usize).trim().to_owned())
 }

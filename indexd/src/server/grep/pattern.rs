@@ -44,7 +44,10 @@ impl Pattern {
             return Err(ErrorObject::new(ErrorCode::InvalidRequest, said));
         }
         let invalid = |e: String| {
-            ErrorObject::new(ErrorCode::InvalidRequest, format!("no regular expression: {e}"))
+            // The lines before show the place with signs below it.
+            let why = e.rsplit("error: ").next().unwrap_or(&e).replace('\n', " ");
+            let said = format!("the pattern is not a regular expression: {why}");
+            ErrorObject::new(ErrorCode::InvalidRequest, said)
                 .with_hint("-F takes the pattern as it is; \\( stands for a bracket")
         };
         let matcher = RegexMatcherBuilder::new()

@@ -35,6 +35,9 @@ pub struct Places<'v> {
     /// Its text.
     pub text: Arc<str>,
     interface: Arc<Interface>,
+    /// Where its definitions stand, and their names.
+    extents: Parts,
+    names: Parts,
     is_test_file: bool,
     /// Uses by the offset of their names, of the definitions that were asked for.
     uses: FxHashMap<u32, Vec<Use>>,
@@ -46,11 +49,15 @@ pub struct Places<'v> {
 impl<'v> Places<'v> {
     /// Those of a file.
     pub fn of(view: &'v dyn IndexView, file: FileDoc) -> Self {
+        let interface = view.interface(file);
+        let defs = || (0u32..).map(DefIdx).zip(&interface.defs);
         Self {
             view,
             file,
             text: view.text(file),
-            interface: view.interface(file),
+            extents: Parts::of(defs().map(|(i, d)| (d.span, i))),
+            names: Parts::of(defs().map(|(i, d)| (d.name_span, i))),
+            interface,
             is_test_file: view.file(file).roles.has(FileRoles::TEST),
             uses: FxHashMap::default(),
             read: FxHashSet::default(),
@@ -61,8 +68,9 @@ impl<'v> Places<'v> {
 
     /// The definitions around a place, the outermost first.
     pub fn around(&self, at: u32) -> Vec<DefIdx> {
-        let defs = (0u32..).zip(&self.interface.defs);
-        defs.filter(|(_, d)| d.span.holds(at)).map(|(i, _)| DefIdx(i)).collect()
+        let mut found: Vec<DefIdx> = self.extents.near(at, at + 1).map(|(_, def)| def).collect();
+        found.sort_unstable();
+        found
     }
 
     /// The language of the file.
@@ -83,7 +91,7 @@ impl<'v> Places<'v> {
 
     /// Whether the name of a definition stands in a part of the text.
     pub fn defines(&self, part: Span) -> bool {
-        self.interface.defs.iter().any(|d| overlap(d.name_span, part))
+        self.names.near(part.start, part.end.max(part.start + 1)).any(|(name, _)| overlap(name, part))
     }
 
     /// Whether a statement of an import stands there.
@@ -153,6 +161,35 @@ impl<'v> Places<'v> {
             Class::Number | Class::Keyword => None,
         };
         found.into_iter().filter_map(|(span, class)| Some((span, role(class)?))).collect()
+    }
+}
+
+/// Parts of a text that belong to definitions, for finding those at a place without looking at all.
+struct Parts {
+    /// By their starts.
+    by_start: Vec<(Span, DefIdx)>,
+    /// The greatest end of each and those before it.
+    reach: Vec<u32>,
+}
+
+impl Parts {
+    fn of(parts: impl Iterator<Item = (Span, DefIdx)>) -> Self {
+        let mut by_start: Vec<(Span, DefIdx)> = parts.collect();
+        by_start.sort_by_key(|(span, _)| span.start);
+        let mut greatest = 0;
+        let reach = by_start.iter().map(|(span, _)| {
+            greatest = span.end.max(greatest);
+            greatest
+        });
+        let reach = reach.collect();
+        Self { by_start, reach }
+    }
+
+    /// Those with a byte at `from` or behind it and before `to`, the last one first.
+    fn near(&self, from: u32, to: u32) -> impl Iterator<Item = (Span, DefIdx)> + '_ {
+        let n = self.by_start.partition_point(|(span, _)| span.start < to);
+        let reaching = (0..n).rev().take_while(move |i| self.reach[*i] > from);
+        reaching.map(|i| self.by_start[i]).filter(move |(span, _)| span.end > from)
     }
 }
 

@@ -191,6 +191,12 @@ fn a_parser_does_not_go_over_a_text_again_and_again() {
     ] {
         extracted("a.kt", &format!("}}}}\n{}", unit.repeat(40_000)));
     }
+    // The rest of the text is not searched once for each macro, whether or not a brace closes them.
+    for end in ["", "\n}\n"] {
+        let begun = std::time::Instant::now();
+        extracted("a.rs", &("m! {\nfn a() {}\n".repeat(100_000) + end));
+        assert!(begun.elapsed().as_secs() < 20, "{end:?}: {:?}", begun.elapsed());
+    }
 }
 
 #[test]

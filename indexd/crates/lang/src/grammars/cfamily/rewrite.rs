@@ -495,14 +495,15 @@ fn end_of_directive(text: &str, start: usize, comment: &mut dyn FnMut(Range<usiz
 
 /// Comments within the bodies of macros of several lines: the grammar takes the rest of such a body for code.
 fn comments_in_macros(text: &str) -> Vec<Range<usize>> {
-    let mut out = Vec::new();
+    let (mut out, mut end) = (Vec::new(), 0);
     for at in memchr::memmem::find_iter(text.as_bytes(), b"define") {
-        let before = text[..at].trim_end_matches([' ', '\t']);
-        if !before.ends_with('#') {
+        let before = text[end.min(at)..at].trim_end_matches([' ', '\t']);
+        // The text of a macro may name the directive, and is not another one.
+        if at < end || !before.ends_with('#') {
             continue;
         }
         let mut comments = Vec::new();
-        let end = end_of_directive(text, at, &mut |c| comments.push(c));
+        end = end_of_directive(text, at, &mut |c| comments.push(c));
         let goes_on = |c: &Range<usize>| text[c.end..end].contains("\\\n") && !text[c.clone()].contains('\n');
         out.extend(comments.into_iter().filter(|c| goes_on(c)));
     }

@@ -12,20 +12,28 @@ const OTHERS: [&str; 2] = ["macro_rules", "bitflags"];
 /// The text for the parser; `None` where it is the source.
 pub(in super::super) fn for_parser(text: &str) -> Option<String> {
     let mut out: Option<Vec<u8>> = None;
+    // Where the line begins that closes the braces at hand: nothing is looked at once for each macro before it.
+    let (mut closing, mut looked_to) = (0, 0);
     for (at, _) in text.match_indices("! {\n") {
         let line = text[..at].rfind('\n').map_or(0, |n| n + 1);
         let name = &text[line..at];
         let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         let body = at + 3;
-        let Some(end) = text[body..].find("\n}").map(|n| body + n + 1) else { continue };
+        if closing <= body {
+            let Some(end) = text[body..].find("\n}").map(|n| body + n + 1) else { break };
+            closing = end;
+        }
+        let end = closing;
         if is_name && !OTHERS.contains(&name) && holds_items(&text[body..end]) {
             let out = out.get_or_insert_with(|| text.as_bytes().to_vec());
             out[at + 1..body].copy_from_slice(b"{}");
             out[end] = b' ';
             // `lazy_static!` has a word of its own.
-            for (n, _) in text[body..end].match_indices("static ref ") {
-                out[body + n + 7..body + n + 10].fill(b' ');
+            let from = body.max(looked_to);
+            for (n, _) in text[from..end].match_indices("static ref ") {
+                out[from + n + 7..from + n + 10].fill(b' ');
             }
+            looked_to = end;
         }
     }
     String::from_utf8(out?).ok()
