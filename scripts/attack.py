@@ -58,7 +58,9 @@ class Home:
 
     def status(self):
         code, out, _ = self.ctl(["status", "--json"])
-        return json.loads(out) if code == 0 else None
+        status = json.loads(out) if code == 0 else {}
+        # Without a daemon it is a message.
+        return status if "daemon" in status else None
 
     def pid(self):
         status = self.status()

@@ -3,6 +3,7 @@
 
 use crate::commands::{Entry, GROUPS};
 use crate::meant::{self, Meant};
+use crate::style::safe_line;
 use crate::theme::Theme;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, ValueEnum};
 use indexd_proto::workspace::WaitMode;
@@ -173,7 +174,11 @@ pub fn parse() -> Cli {
                 eprint!("{said}");
                 std::process::exit(2);
             }
-            Meant::AsWritten => Err(e),
+            // The same mistake in words that a terminal does not obey: names of files may be completed by a shell.
+            Meant::AsWritten => Err(command()
+                .try_get_matches_from(line.iter().map(|word| safe_line(word)))
+                .err()
+                .unwrap_or(e)),
         },
         read => read,
     };

@@ -97,8 +97,8 @@ fn with(line: &[String], at: usize, words: &[&str]) -> Meant {
 }
 
 fn unknown(word: &str, near: &str) -> Meant {
-    let word = crate::style::safe_line(word);
     let mut said = format!("ctl: there is no command {word:?}\n");
+    let word = crate::style::safe_line(word);
     if !near.is_empty() {
         let _ = writeln!(said, "hint: did you mean {near}?");
     }

@@ -45,6 +45,22 @@ fn code_has_the_colours_of_its_syntax() {
 }
 
 #[test]
+fn lists_have_colours_and_mistakes_are_harmless() {
+    let user = user();
+    for option in ["-l", "-c", "--all", "--vimgrep"] {
+        let said = seen(&user, &["grep", option, "wait"], &[]);
+        assert!(said.contains("\x1b[36m") && !said.contains("\\u{1b}"), "{option}: {said}");
+    }
+    let odd = "\x1b]0;x\x07\u{202e}";
+    let given = [&[odd][..], &["map", odd], &["pack", "--as", odd], &["search", "x", "--limit", odd]];
+    for args in given {
+        let said = seen(&user, args, &[("NO_COLOR", "1")]);
+        assert!(!said.contains(['\x1b', '\x07', '\u{202e}']), "{args:?}: {said}");
+        assert!(said.contains("\\u{1b}]0;x\\u{7}\\u{202e}"), "{args:?}: {said}");
+    }
+}
+
+#[test]
 fn a_pack_has_names_reasons_and_lines_that_fit() {
     let user = user();
     let pack = seen(&user, &["pack", "how", "long", "does", "Delay", "wait"], &[("NO_COLOR", "1")]);

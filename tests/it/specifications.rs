@@ -442,6 +442,11 @@ fn the_command_line_packs_what_it_is_given() {
     user.write("offered.jsonl", "{\"sourceType\": \"toolResult\"}\nnot json\n");
     let wrong = user.ctl(&["pack", "--sources", &file]);
     assert!(text(&wrong.stderr).contains("offered.jsonl:2"), "{}", text(&wrong.stderr));
+    // A file may have no end.
+    for args in [["--sources", "/dev/zero"], ["--as", "template=/dev/zero"], ["--overlay", "a.go=/dev/zero"]]
+    {
+        assert!(!user.ctl(&["pack", "x", args[0], args[1]]).status.success(), "{args:?}");
+    }
 }
 
 /// The whole map is longer than a page, and holds everything.

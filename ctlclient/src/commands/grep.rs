@@ -156,10 +156,10 @@ pub fn grep(common: &Common, args: &GrepArgs) -> Result<(), Failure> {
     let mut out = Output::new();
     match &answer.text {
         _ if common.json => out.line(session::raw(&line)?)?,
-        _ if params.count => out.text(&files_text(&answer, args.count, style))?,
+        _ if params.count => out.styled(&files_text(&answer, args.count, style))?,
         Some(text) => out.text(&safe(text))?,
         None => loop {
-            answer.lines.iter().try_for_each(|l| out.line(&line_text(l, args.vimgrep, style)))?;
+            answer.lines.iter().try_for_each(|l| out.styled_line(&line_text(l, args.vimgrep, style)))?;
             params.skip += answer.lines.len() as u32;
             if !args.all || answer.lines.is_empty() || u64::from(params.skip) >= answer.n_lines {
                 break;

@@ -1,11 +1,12 @@
 //! `ctl search`, `show`, `symbol`, `card` and `why`: what is found by words, names and paths.
 
-use super::{asked, note, print, print_view, seen};
+use super::{asked, note, print, print_view, seen, standard_input};
 use crate::cli::{Common, WaitArgs, tokens};
 use crate::failure::Failure;
 use crate::style::{Style, safe_line};
 use indexd_proto::Method;
 use indexd_proto::card::{CardLinks, CardParams, CardResult};
+use indexd_proto::limits::QUERY_BYTES_MAX;
 use indexd_proto::pack::Basis;
 use indexd_proto::search::{
     DefinitionsParams, DefinitionsResult, SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult,
@@ -109,7 +110,7 @@ pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
     let mut query = args.query.join(" ");
     if query == "-" {
         query.clear();
-        std::io::stdin().lock().read_to_string(&mut query)?;
+        standard_input(QUERY_BYTES_MAX).read_to_string(&mut query)?;
     }
     let params = asked!(SearchParams, common, &args.wait, {
         query,

@@ -321,6 +321,14 @@ fn standard_input(bytes_max: usize) -> impl Read {
     std::io::stdin().lock().take(bytes_max as u64 + 1)
 }
 
+/// The text of a file, or of standard input for `-`, with the same limit: a file may have no end.
+fn input(file: &Path, bytes_max: usize) -> std::io::Result<String> {
+    if file.as_os_str() == "-" {
+        return std::io::read_to_string(standard_input(bytes_max));
+    }
+    std::io::read_to_string(std::fs::File::open(file)?.take(bytes_max as u64 + 1))
+}
+
 fn absolute(dir: &Path) -> Result<String, Failure> {
     let path = std::path::absolute(dir).map_err(|e| {
         Failure::new(ErrorCode::WorkspaceInvalid, format!("{} cannot be used: {e}", dir.display()))
@@ -355,12 +363,7 @@ fn overlays(args: &WaitArgs) -> Result<Vec<Overlay>, Failure> {
         if file == "-" && std::mem::replace(&mut has_read_stdin, true) {
             return Err(bad(ErrorCode::InvalidRequest, "standard input was read already".to_owned()));
         }
-        let read = match file {
-            "-" => std::io::read_to_string(standard_input(OVERLAY_BYTES_MAX)),
-            file => std::fs::File::open(file)
-                .and_then(|file| std::io::read_to_string(file.take(OVERLAY_BYTES_MAX as u64 + 1))),
-        };
-        match read {
+        match input(Path::new(file), OVERLAY_BYTES_MAX) {
             Ok(text) => Ok(Overlay { path: path.to_owned(), text }),
             Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
                 Err(bad(ErrorCode::InvalidRequest, "the text is not UTF-8".to_owned()))

@@ -1,7 +1,7 @@
 //! `ctl pack`: the code that a task needs.
 
 use super::pack_text::Parts;
-use super::{asked, check_page, note, pack_text, put, seen, standard_input, write_file};
+use super::{asked, check_page, input, note, pack_text, put, seen, standard_input, write_file};
 use crate::cli::{Common, WaitArgs, tokens, word};
 use crate::code::Code;
 use crate::failure::Failure;
@@ -414,11 +414,7 @@ fn change(args: &PackArgs) -> Result<Option<ChangeRequest>, Failure> {
 
 /// The text of a template; the daemon says what is wrong with it.
 pub(super) fn template(file: &Path) -> Result<String, Failure> {
-    let read = match file.as_os_str() == "-" {
-        true => std::io::read_to_string(standard_input(TEMPLATE_BYTES_MAX)),
-        false => std::fs::read_to_string(file),
-    };
-    read.map_err(|e| {
+    input(file, TEMPLATE_BYTES_MAX).map_err(|e| {
         let message = format!("cannot read the template from {}: {e}", file.display());
         Failure::hinted(ErrorCode::WorkspaceInvalid, message, "name an existing text file")
     })

@@ -1,7 +1,7 @@
 //! `ctl pack --sources`: what a caller offers, packed into a budget.
 
 use super::pack::{PackArgs, Shape, template};
-use super::{Target, note, put, standard_input, wait};
+use super::{Target, input, note, put, wait};
 use crate::cli::Common;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -59,11 +59,7 @@ pub fn pack(common: &Common, args: &PackArgs, file: &Path, query: String) -> Res
 /// The sources of a file, one a line; empty lines are skipped.
 fn read(file: &Path) -> Result<Vec<OfferedSource>, Failure> {
     let name = safe_line(&file.display().to_string());
-    let text = match file.as_os_str() == "-" {
-        true => std::io::read_to_string(standard_input(FRAME_BYTES_MAX)),
-        false => std::fs::read_to_string(file),
-    };
-    let text = text.map_err(|e| {
+    let text = input(file, FRAME_BYTES_MAX).map_err(|e| {
         let message = format!("cannot read the sources from {name}: {e}");
         Failure::hinted(ErrorCode::WorkspaceInvalid, message, "name a file of JSON lines")
     })?;

@@ -1,6 +1,6 @@
 //! Standard input and output of the protocol, one message a line, with what the library of the protocol
-//! leaves out: a line that is not JSON is answered with JSON-RPC's own error, so that its sender does not
-//! wait for ever.
+//! leaves out: a line that is not JSON, is too long or holds what no text of Rust can hold is answered with
+//! JSON-RPC's own error, so that its sender does not wait for ever.
 
 use std::sync::Arc;
 use tokio::io::{
@@ -11,11 +11,20 @@ use tokio::task::JoinHandle;
 
 /// Bytes on their way between the streams and the library.
 const PIPE_BYTES: usize = 256 << 10;
-/// Bytes of a line that is looked at; the library refuses longer ones.
+/// Bytes of the longest line that is read.
 const LINE_BYTES_MAX: u64 = 16 << 20;
-/// The answer to a line whose id nobody can know (JSON-RPC 2.0, section 5.1).
-const PARSE_ERROR: &[u8] =
-    b"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"Parse error\"}}\n";
+/// What is read of a line whose strings or numbers have no value: half of a surrogate pair, `1e999`.
+#[derive(serde::Deserialize)]
+struct Named {
+    id: Option<serde_json::Value>,
+}
+
+/// The answer to a line that cannot be read (JSON-RPC 2.0, section 5.1), with its id where that can be known.
+fn refused(line: &[u8]) -> String {
+    let id = serde_json::from_slice::<Named>(line).ok().and_then(|named| named.id).unwrap_or_default();
+    let error = serde_json::json!({"code": -32700, "message": "Parse error"});
+    format!("{}\n", serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error}))
+}
 
 /// Joins two streams with the end for the library; the task ends when all that the library wrote is out.
 pub fn checked<R, W>(input: R, output: W) -> (DuplexStream, JoinHandle<()>)
@@ -44,13 +53,15 @@ async fn take_in<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
             let _ = to_library.shutdown().await;
             return;
         }
-        let is_whole = !is_part && line.len() as u64 != LINE_BYTES_MAX;
-        is_part = !line.ends_with(b"\n");
-        let is_blank = line.trim_ascii().is_empty();
-        let is_json = || serde_json::from_slice::<serde::de::IgnoredAny>(&line).is_ok();
-        let done = match is_whole && !is_blank && !is_json() {
-            true => write(&output, PARSE_ERROR).await,
-            false => to_library.write_all(&line).await,
+        let is_rest = std::mem::replace(&mut is_part, !line.ends_with(b"\n"));
+        let is_cut = is_part && line.len() as u64 == LINE_BYTES_MAX;
+        let is_json = || serde_json::from_slice::<serde_json::Value>(&line).is_ok();
+        let is_read = || !is_cut && (line.trim_ascii().is_empty() || is_json());
+        let done = match is_rest {
+            // Of a line that is too long its beginning was answered.
+            true => Ok(()),
+            false if is_read() => to_library.write_all(&line).await,
+            false => write(&output, refused(&line).as_bytes()).await,
         };
         if done.is_err() {
             return;
@@ -89,7 +100,11 @@ mod tests {
             let (mut client, streams) = tokio::io::duplex(1 << 16);
             let (input, output) = tokio::io::split(streams);
             let (mut library, out) = checked(input, output);
-            client.write_all(b"{\"a\":1}\nnot json\n\n{\"b\":\n[2]\nlast").await.unwrap();
+            client.write_all(b"{\"a\":1}\nnot json\n\n{\"b\":\n[2]\n").await.unwrap();
+            client
+                .write_all(b"{\"id\":7,\"c\":\"\\ud800\"}\n{\"c\":1e999,\"id\":\"x\"}\nlast")
+                .await
+                .unwrap();
             client.shutdown().await.unwrap();
             let mut passed = String::new();
             library.read_to_string(&mut passed).await.unwrap();
@@ -99,8 +114,30 @@ mod tests {
             out.await.unwrap();
             let mut said = String::new();
             client.read_to_string(&mut said).await.unwrap();
-            assert_eq!(said.matches("-32700").count(), 3, "{said}");
+            assert_eq!(said.matches("-32700").count(), 5, "{said}");
+            assert!(said.contains("\"id\":7") && said.contains("\"id\":\"x\""), "{said}");
             assert!(said.ends_with("{\"answer\":1}\n"), "{said}");
+        });
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_answered_once() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (mut client, streams) = tokio::io::duplex(1 << 16);
+            let (input, output) = tokio::io::split(streams);
+            let (mut library, out) = checked(input, output);
+            client.write_all(&vec![b' '; 2 * LINE_BYTES_MAX as usize + 5]).await.unwrap();
+            client.write_all(b"\n[2]\n").await.unwrap();
+            client.shutdown().await.unwrap();
+            let mut passed = String::new();
+            library.read_to_string(&mut passed).await.unwrap();
+            assert_eq!(passed, "[2]\n");
+            drop(library);
+            out.await.unwrap();
+            let mut said = String::new();
+            client.read_to_string(&mut said).await.unwrap();
+            assert_eq!(said.matches("-32700").count(), 1, "{said}");
         });
     }
 }
