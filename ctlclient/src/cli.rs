@@ -174,7 +174,7 @@ pub fn parse() -> Cli {
                 eprint!("{said}");
                 std::process::exit(2);
             }
-            // The same mistake in words that a terminal does not obey: names of files may be completed by a shell.
+            // Without bytes that a terminal obeys: names of files may be completed by a shell.
             Meant::AsWritten => Err(command()
                 .try_get_matches_from(line.iter().map(|word| safe_line(word)))
                 .err()

@@ -48,7 +48,7 @@ fn an_index_is_blamed_for_faults_and_not_for_kills() {
     let end = |signal: &str| {
         ok(&user.ctl(&["pack", "delay"]));
         let pid = user.pid().unwrap();
-        // A fault that somebody else sends happens once, so the handler of the daemon is left.
+        // A fault that another process sends happens once, so the handler of the daemon is left.
         until("it is gone", || {
             let _ = Command::new("kill").args([signal, &pid.to_string()]).stderr(Stdio::null()).status();
             !is_alive(pid)

@@ -288,7 +288,7 @@ fn what_is_not_there_or_not_read_is_said() {
 }
 
 /// Links, submodules, modes, encodings and files that rules leave out are named with a reason.
-/// A file that nobody staged and rules leave out is gone to git, although it is there.
+/// A file that is not staged and that rules leave out is gone to git, although it is there.
 #[test]
 fn what_was_removed_from_the_index_and_left_out_is_named() {
     run(async {

@@ -45,7 +45,7 @@ pub struct SearchArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   ctl show Client.get Retry.delay
-  ctl show Client.get -e 'retry delay'      # of a long one the lines near these words
+  ctl show Client.get -e 'retry delay'      # the lines near these words
   ctl show net/retry.go:42 net/client.go:10-60 --budget 2000")]
 pub struct ShowArgs {
     /// Names, Class.method, path:line, path:first-last, path, or symbol ids

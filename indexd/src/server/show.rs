@@ -185,7 +185,7 @@ fn without_small_gaps(runs: Vec<Lines>) -> Vec<Lines> {
     out
 }
 
-/// The definitions that a name or `path:name` stands for, or the lines at a place.
+/// The definitions of a name or of `path:name`, or the lines at a place.
 fn find(view: &dyn IndexView, name: &str) -> Vec<Wanted> {
     if let Some(range) = range(view, name) {
         return vec![range];

@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 const PIPE_BYTES: usize = 256 << 10;
 /// Bytes of the longest line that is read.
 const LINE_BYTES_MAX: u64 = 16 << 20;
-/// What is read of a line whose strings or numbers have no value: half of a surrogate pair, `1e999`.
+/// The readable part of a line whose strings or numbers have no value: half of a surrogate pair, `1e999`.
 #[derive(serde::Deserialize)]
 struct Named {
     id: Option<serde_json::Value>,
@@ -58,7 +58,7 @@ async fn take_in<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         let is_json = || serde_json::from_slice::<serde_json::Value>(&line).is_ok();
         let is_read = || !is_cut && (line.trim_ascii().is_empty() || is_json());
         let done = match is_rest {
-            // Of a line that is too long its beginning was answered.
+            // The beginning of a line that is too long was answered.
             true => Ok(()),
             false if is_read() => to_library.write_all(&line).await,
             false => write(&output, refused(&line).as_bytes()).await,

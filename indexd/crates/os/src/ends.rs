@@ -1,5 +1,5 @@
 //! A note of the processes that a fault of their own ended (a bad address, an unreadable page, an abort), and not
-//! somebody who killed them.
+//! another process that killed them.
 
 use std::io;
 use std::path::Path;
@@ -42,15 +42,15 @@ mod unix {
     use std::os::fd::AsRawFd as _;
     use std::sync::OnceLock;
 
-    /// The signals that a process gets for what it does.
+    /// The signals that a process gets for its own faults.
     const FAULTS: [libc::c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT];
-    /// Bytes of a file of notes that is begun anew.
+    /// Bytes of a file of notes before it is emptied.
     const NOTES_BYTES_MAX: u64 = 64 << 10;
 
     struct Note {
         file: File,
         line: String,
-        /// What was done on each of the signals before.
+        /// The former action for each of the signals.
         before: [libc::sigaction; FAULTS.len()],
     }
 
@@ -67,7 +67,7 @@ mod unix {
             file.set_len(0)?;
         }
         file.seek(io::SeekFrom::End(0))?;
-        // SAFETY: a `sigaction` of zeros is valid, and reading what is done on a signal changes nothing.
+        // SAFETY: a `sigaction` of zeros is valid, and reading the action for a signal changes nothing.
         let before = FAULTS.map(|signal| unsafe {
             let mut before: libc::sigaction = std::mem::zeroed();
             libc::sigaction(signal, std::ptr::null(), &mut before);
@@ -89,7 +89,7 @@ mod unix {
         Ok(())
     }
 
-    /// Writes the note and puts back what was done before; the fault then happens once more.
+    /// Writes the note and puts back the former action; the fault then happens once more.
     #[expect(unsafe_code, reason = "system calls are what a handler of signals may use")]
     extern "C" fn write_note(signal: libc::c_int) {
         let Some(note) = NOTE.get() else { return };

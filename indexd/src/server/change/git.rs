@@ -224,7 +224,7 @@ fn against_the_tree(
         }
         let (mut before, staged) = (before.get(path).copied(), index.files.get(path));
         let kept = staged.map(|s| s.kept);
-        // Git knows nothing of a file that rules leave out and nobody staged.
+        // Git does not know a file that rules leave out and that is not staged.
         let is_unknown = staged.is_none() && !index.unmerged.contains_key(path) && !indexed.contains(path);
         let after = if staged.is_some_and(|s| s.is_fixed) {
             After::Kept(kept)
@@ -235,19 +235,12 @@ fn against_the_tree(
             modules.extend(known.filter(|k| k.kind == Kind::Module).map(|_| path.as_str()));
             in_the_tree(path, staged, known, ways, ground)
         };
-        // What is meant to be added is new where it exists, unless git does not look.
+        // A file that is meant to be added is new where it exists, unless git does not look.
         let is_intended = staged.is_some_and(|s| s.is_intended && !s.is_fixed);
         if is_intended && *from == State::Staged && !matches!(after, After::Kept(None)) {
             before = None;
         }
-        let is_same = match &after {
-            After::Kept(after) => *after == before,
-            After::Tree(tree) => {
-                tree.is_untouched && kept == before && kept.is_some_and(|kept| kept.kind == tree.kind)
-            }
-            After::Unmerged => false,
-        };
-        if !is_same {
+        if !is_unchanged(&after, before, kept) {
             out.pairs.insert(path.clone(), Pair { before, after });
         }
     }
@@ -256,6 +249,17 @@ fn against_the_tree(
         out.notes.push(format!("submodules are compared by their commits alone: {}", modules.join(", ")));
     }
     out
+}
+
+/// True if git knows that a path is as it was before; `kept` is the entry of git's index.
+fn is_unchanged(after: &After, before: Option<Kept>, kept: Option<Kept>) -> bool {
+    match after {
+        After::Kept(after) => *after == before,
+        After::Tree(tree) => {
+            tree.is_untouched && kept == before && kept.is_some_and(|kept| kept.kind == tree.kind)
+        }
+        After::Unmerged => false,
+    }
 }
 
 /// The second side of a path of the work tree, of which git keeps or kept `known`.

@@ -341,7 +341,7 @@ pub fn words_in(text: &str, name: &str) -> Vec<u32> {
 /// The line around a place, without blanks at its ends.
 pub fn line_at(text: &str, lines: &LineIndex, at: u32) -> (u32, String) {
     let number = lines.line(at);
-    // Of a text on one line that a place is looked for in again and again, not all is read each time.
+    // A long line in which many places are looked for is not read whole for each.
     let span = lines.span(number);
     let line = text[span.range()].trim_end_matches(['\n', '\r']);
     (number, shown(line, (at - span.start) as usize).trim().to_owned())

@@ -35,7 +35,7 @@ pub struct Places<'v> {
     /// Its text.
     pub text: Arc<str>,
     interface: Arc<Interface>,
-    /// Where its definitions stand, and their names.
+    /// The places of its definitions, and their names.
     extents: Parts,
     names: Parts,
     is_test_file: bool,

@@ -122,7 +122,7 @@ const ENDS_VERIFIED: u32 = 2;
 /// Number of such ends after which it is thrown away, once: verification did not find the cause.
 const ENDS_REBUILT: u32 = 4;
 
-/// Records that the index is about to be opened; [`note_closed`] reverts it. Who was killed by somebody else does
+/// Records that the index is about to be opened; [`note_closed`] reverts it. A daemon that another process killed does
 /// not count: that says nothing about the index.
 pub fn note_opening(home: &Path) -> Trust {
     let path = home.join(OPENINGS);

@@ -12,7 +12,7 @@ const OTHERS: [&str; 2] = ["macro_rules", "bitflags"];
 /// The text for the parser; `None` where it is the source.
 pub(in super::super) fn for_parser(text: &str) -> Option<String> {
     let mut out: Option<Vec<u8>> = None;
-    // Where the line begins that closes the braces at hand: nothing is looked at once for each macro before it.
+    // The start of the line that closes the braces at hand: nothing is looked at once for each macro before it.
     let (mut closing, mut looked_to) = (0, 0);
     for (at, _) in text.match_indices("! {\n") {
         let line = text[..at].rfind('\n').map_or(0, |n| n + 1);
