@@ -42,6 +42,7 @@ const BLOCKS: &[(&str, &str, Run)] = &[
     ),
     ("docs/service.md", "ctl daemon start", Prints("main.go:5-6")),
     ("docs/internals/decisions.md", "cargo run --release", Not(MEASURES)),
+    ("docs/internals/ranking-log.md", "EVAL_TASKS", Not(MEASURES)),
     ("docs/documents.md", "mkdir -p \"$OUT\"", Not("the_documented_loop_works runs it")),
     ("docs/documents.md", "ctl map", Writes("context_pack.md")),
     (
@@ -61,7 +62,7 @@ const BLOCKS: &[(&str, &str, Run)] = &[
     ("docs/page.md", "ctl map --as html", Writes("main.svg")),
     ("docs/page.md", "ctl pack", Prints("xdg-open pack.html")),
     ("docs/recipes.md", "git diff HEAD~1", Writes("review.md")),
-    ("docs/recipes.md", "ctl pack --staged", Prints("Nothing differs between HEAD and index")),
+    ("docs/recipes.md", "ctl pack --staged", Prints("Nothing differs between ")),
     ("docs/recipes.md", "ctl search main", Prints("SearchResult")),
     ("docs/reviews.md", "git clone", Prints("## Change: client.go (modified)")),
     ("docs/exchange.md", "npm install", Not("installs programs; tests/it/imports.rs reads what is exported")),

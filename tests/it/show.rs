@@ -81,13 +81,13 @@ fn pictures_are_printed_or_written_whole() {
     assert_eq!(std::fs::read_to_string(file).unwrap(), page);
     // Links into an editor name the folder of the repository; without an editor nothing does.
     let root = user.path("repo").display().to_string();
+    let none = |page: &String| !page.contains(&root) && !page.contains("vscode:");
     let delay = format!("href=\"vscode://file{root}/retry.go:");
     let pages = || {
         [&["pack", "Delay", "--as", "html"][..], &["graph", "Delay", "--as", "svg"]].map(|a| ok(&user.ctl(a)))
     };
-    assert!(pages().iter().all(|page| page.contains(&delay)), "{delay}");
+    assert!(pages().iter().chain([&page]).all(none));
     ok(&user.ctl(&["daemon", "stop"]));
-    user.write("config/indexd/config.toml", "[page]\neditor = \"\"\n");
-    let map = ok(&user.ctl(&["map", "--as", "html"]));
-    assert!(pages().iter().chain([&map]).all(|page| !page.contains(&root) && !page.contains("vscode:")));
+    user.write("config/indexd/config.toml", "[page]\neditor = \"vscode://file{path}:{line}\"\n");
+    assert!(pages().iter().all(|page| page.contains(&delay)), "{delay}");
 }

@@ -490,9 +490,13 @@ fn announced(view: &dyn IndexView, record: &DefRecord, same: &[DefDoc]) -> Vec<D
     let is_body = |r: &DefRecord| r.kind.is_callable() && is_c(r.file) && has_body(r) && is_exported(r);
     let bodies: Vec<DefDoc> = same.iter().copied().filter(|d| is_body(&view.def(*d))).collect();
     let path = view.path(record.file);
-    let near = |d: &DefDoc| indexd_model::path::n_common(&path, &view.path(view.def(*d).file));
-    let nearest = bodies.iter().map(near).max();
-    bodies.into_iter().filter(|d| Some(near(d)) == nearest).collect()
+    let depth = |path: &str| path.matches('/').count();
+    let away = |d: &DefDoc| {
+        let other = view.path(view.def(*d).file);
+        depth(&path) + depth(&other) - 2 * indexd_model::path::n_common(&path, &other)
+    };
+    let nearest = bodies.iter().map(away).min();
+    bodies.into_iter().filter(|d| Some(away(d)) == nearest).collect()
 }
 
 /// What a name stands for: a symbol id, `path`, `path:line`, a qualified name or a name. Ordered by

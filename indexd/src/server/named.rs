@@ -142,8 +142,8 @@ fn of_file(
         let mut near = left.iter().take_while(|(span, _)| span.start < part.end.max(part.start + 1));
         match near.find(|(span, _)| overlap(*span, part)).map(|(_, role)| *role) {
             Some(GrepRole::Comment) => {}
-            Some(_) => open.push((part, STRING, false)),
-            None => open.push((part, NOT_FOLLOWED, true)),
+            Some(GrepRole::String) => open.push((part, STRING, false)),
+            _ => open.push((part, NOT_FOLLOWED, true)),
         }
     }
     out.recovered_with_name += u64::from(outcome == Outcome::Recovered);

@@ -78,29 +78,9 @@ fn layers(mounts: &str, (major, minor): (u32, u32)) -> Vec<std::path::PathBuf> {
             _ => {}
         }
     }
-    out.into_iter().map(unescaped).filter(|dir| dir.is_absolute()).collect()
-}
-
-/// A path in a list of mounts, in which a space is written as its octal number.
-#[cfg(target_os = "linux")]
-fn unescaped(path: &str) -> std::path::PathBuf {
-    path.replace("\\040", " ").into()
-}
-
-/// The folders below `root` on which something is mounted; none on other systems than Linux. A file system that is
-/// mounted there may be of another kind than that of `root`.
-pub fn mounts_below(root: &Path) -> Vec<std::path::PathBuf> {
-    #[cfg(target_os = "linux")]
-    {
-        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let points = mounts.lines().filter_map(|line| line.split(' ').nth(4)).map(unescaped);
-        points.filter(|at| at != root && at.starts_with(root)).collect()
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = root;
-        Vec::new()
-    }
+    // A space is written as its octal number.
+    let path = |dir: &str| std::path::PathBuf::from(dir.replace("\\040", " "));
+    out.into_iter().map(path).filter(|dir| dir.is_absolute()).collect()
 }
 
 /// Returns true if `path` is on a virtual file system of the kernel, such as that of processes.
@@ -166,8 +146,6 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         assert!(!is_network_file_system(dir.path()));
         assert_eq!(is_kernel_file_system(Path::new("/proc/self")), cfg!(target_os = "linux"));
-        assert!(mounts_below(dir.path()).is_empty());
-        assert_eq!(!mounts_below(Path::new("/")).is_empty(), cfg!(target_os = "linux"));
         assert!(bytes_free(dir.path()).is_some_and(|n| n > 0));
     }
 }

@@ -60,22 +60,17 @@ impl Driver {
         if self.watching.watcher().is_some() {
             return;
         }
-        let root = &self.setup.engine.root;
-        let mut places = indexd_os::mounts_below(root);
-        places.push(root.clone());
-        if places.iter().any(|at| indexd_os::is_network_file_system(at)) {
+        if indexd_os::is_network_file_system(&self.setup.engine.root) {
             self.degrade(
                 Problem::RemoteFileSystem,
-                "the file system, or one mounted below the root, is remote and does not tell of changes, so \
-                 requests compare the tree",
+                "the file system is remote and does not tell of changes, so requests compare the tree",
             );
             return;
         }
-        if places.iter().any(|at| indexd_os::has_reachable_layers(at)) {
+        if indexd_os::has_reachable_layers(&self.setup.engine.root) {
             self.degrade(
                 Problem::RemoteFileSystem,
-                "the file system, or one mounted below the root, is an overlay whose layers can be written beside \
-                 it, so requests compare the tree",
+                "the file system is an overlay whose layers can be written beside it, so requests compare the tree",
             );
             return;
         }
