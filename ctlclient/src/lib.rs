@@ -21,6 +21,7 @@ mod replacement;
 mod session;
 mod style;
 mod theme;
+mod transport;
 
 use cli::Cli;
 use failure::Failure;

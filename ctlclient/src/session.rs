@@ -8,6 +8,7 @@ use crate::cli::Common;
 use crate::failure::Failure;
 use crate::launch;
 use crate::progress::Progress;
+use crate::transport::{Transport, dial, wait_for_child};
 use indexd_proto::correlation::{Correlated, CorrelationId};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::frame::{Decoder, Frame};
@@ -18,15 +19,11 @@ use indexd_proto::paths::Dirs;
 use indexd_proto::rpc::{self, CancelParams, ChunkParams, ProgressParams};
 use indexd_proto::share::{PULL, PullParams};
 use indexd_proto::{Id, Method, Outgoing};
-use interprocess::ConnectWaitMode;
-use interprocess::local_socket::traits::{Stream as _, StreamCommon as _};
-use interprocess::local_socket::{ConnectOptions, GenericFilePath, Stream, ToFsName};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::{File, TryLockError};
-use std::io::{self, Read, Write};
-use std::path::Path;
-use std::process::{Child, ExitStatus, Stdio};
+use std::io;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 const HELLO: Id = Id::Number(0);
@@ -42,11 +39,8 @@ const END_TIMEOUT: Duration = Duration::from_secs(15);
 /// How often a request is sent again because the daemon was just ending.
 const RECONNECTS_MAX: u32 = 10;
 
-/// How long a daemon may take to accept a connection.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-
 /// Time without a byte of a daemon that says every 2 s that it works, after which it is taken for dead.
-const SILENCE_MAX: Duration = Duration::from_secs(10);
+pub const SILENCE_MAX: Duration = Duration::from_secs(10);
 
 /// How long a request is sent again to a daemon that says that it is busy, when no time limit is given.
 const BUSY_PATIENCE: Duration = Duration::from_secs(60);
@@ -83,58 +77,6 @@ pub fn dirs() -> Result<Dirs, Failure> {
 pub fn own_dirs() -> Result<Dirs, Failure> {
     Dirs::detect(own_uid())
         .map_err(|e| Failure::hinted(ErrorCode::Config, e.to_string(), "set HOME to your home folder"))
-}
-
-enum Transport {
-    Socket(Stream),
-    /// A child that serves this client alone; it ends with its standard input.
-    Child(Child),
-}
-
-impl Transport {
-    fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Socket(stream) => stream.write_all(bytes),
-            Self::Child(child) => {
-                child.stdin.as_mut().map_or(Ok(()), |s| s.write_all(bytes).and_then(|()| s.flush()))
-            }
-        }
-    }
-
-    /// Makes the next [`Transport::receive`] return within `left`, with bytes or without.
-    fn wait_readable(&self, left: Duration) {
-        match self {
-            Self::Socket(stream) => {
-                let _ = stream.set_recv_timeout(Some(left));
-            }
-            #[cfg(unix)]
-            Self::Child(child) => {
-                use rustix::event::{PollFd, PollFlags, Timespec, poll};
-                let Some(stdout) = &child.stdout else { return };
-                let left =
-                    Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
-                let _ = poll(&mut [PollFd::new(stdout, PollFlags::IN)], Some(&left));
-            }
-            #[cfg(not(unix))]
-            Self::Child(_) => {}
-        }
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Socket(stream) => stream.read(buffer),
-            Self::Child(child) => child.stdout.as_mut().map_or(Ok(0), |s| s.read(buffer)),
-        }
-    }
-}
-
-impl Drop for Transport {
-    fn drop(&mut self) {
-        if let Self::Child(child) = self {
-            drop(child.stdin.take());
-            let _ = child.wait();
-        }
-    }
 }
 
 /// Whether the environment says that no daemon may be started.
@@ -186,9 +128,6 @@ const STOP_INTERVAL: Duration = Duration::from_millis(50);
 fn decoder() -> Decoder {
     Decoder::default().with_room(512 << 10)
 }
-
-/// Time between a child's closing of its output and its end.
-const CHILD_END_TIME: Duration = Duration::from_secs(2);
 
 /// What came for the request.
 enum Event {
@@ -760,49 +699,9 @@ fn reach(start: Start) -> Result<(Transport, Dirs), Failure> {
     }
 }
 
-/// How a child ended that closed its side of the connection; it is given a moment to do so.
-fn wait_for_child(child: &mut Child) -> io::Result<Option<ExitStatus>> {
-    let until = Instant::now() + CHILD_END_TIME;
-    loop {
-        let ended = child.try_wait()?;
-        if ended.is_some() || Instant::now() >= until {
-            return Ok(ended);
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 fn is_absent(e: &io::Error) -> bool {
     matches!(
         e.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused | io::ErrorKind::NotADirectory
     )
-}
-
-/// Connects to a socket that belongs to this user.
-fn dial(socket: &Path) -> io::Result<Stream> {
-    let options = ConnectOptions::new().name(socket.to_fs_name::<GenericFilePath>()?);
-    let stream = options.wait_mode(ConnectWaitMode::Timeout(CONNECT_TIMEOUT)).connect_sync()?;
-    // A daemon that takes no bytes is as dead as one that sends none.
-    let _ = stream.set_send_timeout(Some(SILENCE_MAX));
-    #[cfg(unix)]
-    if !is_own_daemon(&stream, socket) {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the socket is served by another user"));
-    }
-    Ok(stream)
-}
-
-/// Whether a socket is served by this user. The process behind it has no number here when it is outside of
-/// this container, which the library for sockets takes for a peer that is gone. Then the file counts: none
-/// but its owner can have bound it in a folder that is the owner's alone.
-#[cfg(unix)]
-fn is_own_daemon(stream: &Stream, socket: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    if let Ok(creds) = stream.peer_creds() {
-        return creds.euid() == Some(own_uid());
-    }
-    let is_own = |path: &Path, others: u32| {
-        std::fs::symlink_metadata(path).is_ok_and(|m| m.uid() == own_uid() && m.mode() & others == 0)
-    };
-    is_own(socket, 0) && socket.parent().is_some_and(|dir| is_own(dir, 0o022))
 }
