@@ -390,12 +390,7 @@ fn note(common: &Common, envelope: &Envelope, warnings: &[String]) {
     for left_out in envelope.overlays.iter().flat_map(|o| &o.left_out) {
         eprintln!("ctl: warning: the overlay does not count: {}", safe_line(&left_out.reason));
     }
-    let is_seen = Style::of_stdout(common).is_view;
     for warning in envelope.warnings.iter().chain(warnings) {
-        // The text for people says so itself.
-        if is_seen && warning == ErrorCode::NoContent.name() {
-            continue;
-        }
         let plain = match warning.as_str() {
             code if code == ErrorCode::NoContent.name() => format!("the pack is empty [{code}]"),
             other => safe_line(other),

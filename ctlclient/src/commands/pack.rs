@@ -192,7 +192,12 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let line = session.call(Method::Pack, &params, &mut progress)?;
     let answer: PackResult = session::result(&line)?;
     print(common, args, &mut session, style, &answer)?;
-    note(common, &answer.envelope, &warnings(answer.pack)?);
+    let mut warnings = warnings(answer.pack)?;
+    // A text says itself that nothing was found.
+    if !common.json && args.write.is_none() {
+        warnings.retain(|w| w != ErrorCode::NoContent.name());
+    }
+    note(common, &answer.envelope, &warnings);
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use indexd_model::limits::{EXPECT_BYTES_MAX, EXPECT_MAX};
 use indexd_model::view::Field;
 use indexd_model::{DefDoc, IndexView};
 use indexd_pack::identity::Sources;
+use indexd_pack::naming::{self, Named};
 use indexd_pack::pack::{Basis, Confidence};
 use indexd_pack::places::{self, Place};
 use indexd_pack::query::Query;
@@ -14,7 +15,7 @@ use indexd_pack::role::Role;
 use indexd_pack::score::FEATURES;
 use indexd_pack::tuning::Tuning;
 use indexd_pack::unit::{Unit, Units};
-use indexd_pack::{expected, naming, retrieve};
+use indexd_pack::{expected, retrieve};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::limits::{QUERY_BYTES_MAX, SEARCH_HITS_MAX};
 use indexd_proto::pack::Range;
@@ -78,7 +79,8 @@ pub fn search(
     let is_late = |h: &&retrieve::Hit| h.role == Role::Test && !query.names_tests;
     let all = || found.hits.iter().filter(|h| h.total > 0.0 && !places::is_filler(&h.unit, h.role));
     let (first, late) = (all().filter(|h| !is_late(h)), all().filter(is_late));
-    let asked_for = names_asked_for(&mut units, &query);
+    let named = naming::named(&mut units, &query);
+    let asked_for = names_asked_for(&mut units, &query, &named);
     let is_asked_for = |h: &retrieve::Hit| asked_for.iter().any(|unit| unit.key == h.unit.key);
     let mut listed: Vec<&retrieve::Hit> = first.chain(late).collect();
     // Stable: in each part the order of ranks stays.
@@ -88,7 +90,7 @@ pub fn search(
         list_named(&mut units, &query, &found.hits, &mut listed);
     }
     let hits = listed.into_iter().map(|found| {
-        let mut hit = hit(&mut units, &mut sources, &mut words, found);
+        let mut hit = hit(&mut units, &mut sources, &mut words, &named, found);
         hit.score = round(found.total / top);
         let def = found.unit.def.some().filter(|_| neighbors);
         hit.neighbors = def.map(|def| super::card::neighbors(view, def));
@@ -99,10 +101,9 @@ pub fn search(
 }
 
 /// The definitions that a search is for, if it consists of names only, or of a single expectation.
-fn names_asked_for(units: &mut Units, query: &Query) -> Vec<Rc<Unit>> {
-    let named = naming::named(units, query);
+fn names_asked_for(units: &mut Units, query: &Query, named: &Named) -> Vec<Rc<Unit>> {
     match &query.expected[..] {
-        [] if named.is_all => named.meant,
+        [] if named.is_all => named.meant.clone(),
         [only] if query.words.iter().all(|w| only.text.contains(w)) => naming::expected(units, only),
         _ => Vec::new(),
     }
@@ -132,7 +133,13 @@ struct Words {
 }
 
 /// A hit without its score and its neighbours.
-fn hit(units: &mut Units, sources: &mut Sources, words: &mut Words, found: &retrieve::Hit) -> Hit {
+fn hit(
+    units: &mut Units,
+    sources: &mut Sources,
+    words: &mut Words,
+    named: &Named,
+    found: &retrieve::Hit,
+) -> Hit {
     let (view, unit) = (units.view, &found.unit);
     let source = sources.of(view, unit.file);
     let range = source.utf16(unit.span());
@@ -143,7 +150,10 @@ fn hit(units: &mut Units, sources: &mut Sources, words: &mut Words, found: &retr
     words.matcher.find(source.slice(source.lines().lines_span(unit.lines())), &mut matches);
     matches.sort_unstable();
     matches.dedup();
-    let place = Place::of(units, unit, &source, &matches, &words.weights);
+    let place = match named.members(unit).first() {
+        Some(def) => Place::of_member(&view.def(*def), &source),
+        None => Place::of(units, unit, &source, &matches, &words.weights),
+    };
     let mut text = String::new();
     place.write(&found.file.path, &mut text);
     let title = || places::title(units, unit, &source);

@@ -420,7 +420,9 @@ impl<'a> Assembly<'a> {
         let (unit, record) = (Rc::clone(&c.candidate.unit), Rc::clone(&c.candidate.file));
         let def = unit.def.some().map(|d| self.s.units.def(d));
         let signature = def.as_ref().map_or(Lines { start: 0, end: 0 }, |d| excerpt::signature(&source, d));
-        let is_line = |run: &Lines| run.count() == 1 || signature.contains(*run);
+        // A line may follow the signature at once.
+        let known = Lines { end: signature.end + 1, ..signature };
+        let is_line = |run: &Lines| run.count() == 1 || known.contains(*run);
         let head = (plan.form == Form::Head && plan.parts.iter().all(is_line)).then_some(signature);
         let zone = zone_of(&c.candidate, head.and(c.claims.first().copied()));
         let name: Rc<str> = def.as_ref().map_or("", |d| &*d.qualified).into();

@@ -76,7 +76,7 @@ pub struct Room {
 /// Lines of the head of a long definition that are always shown.
 pub const HEAD_LINES: u32 = 12;
 /// Units up to this number of lines are shown whole.
-const WHOLE_LINES: u32 = 12;
+pub const WHOLE_LINES: u32 = 12;
 /// Gaps of up to this number of lines are shown: the mark of a gap would take as many tokens.
 const GAP_LINES: usize = 3;
 

@@ -282,10 +282,9 @@ fn add_seeds(
     roles: &[Role],
     n_max: usize,
 ) {
-    // Beside an exact name, its words find only similar names in other files, so hits in these are left out.
-    let files: Vec<FileDoc> = named.meant.iter().map(|u| u.file).collect();
-    let is_asked = |h: &Hit| !named.is_all || files.contains(&h.unit.file);
-    let best = hits.iter().filter(|h| roles.contains(&h.role) && is_asked(h)).take(n_max);
+    // The words of an exact name would only find similar names.
+    let asked = if named.is_all { &[][..] } else { hits };
+    let best = asked.iter().filter(|h| roles.contains(&h.role)).take(n_max);
     let quoted = hits.iter().filter(|h| h.scored.holds_quote()).take(QUOTED_MAX);
     for h in best.chain(quoted) {
         if let Some(c) = found.push(units, Rc::clone(&h.unit), Origin::Seed) {

@@ -19,6 +19,7 @@ use std::sync::Arc;
 const NAMESAKES_MAX: usize = 400;
 
 /// A shown item from which edges are followed.
+#[derive(Clone)]
 pub struct Shown {
     /// Its index among the candidates.
     pub item: usize,

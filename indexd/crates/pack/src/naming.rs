@@ -7,7 +7,7 @@ use crate::role::{Role, role_of};
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::path::{dir_of, stem_of};
 use indexd_model::view::DefRecord;
-use indexd_model::{DefDoc, DefFlags, EdgeKind};
+use indexd_model::{DefDoc, DefFlags, DefKind, EdgeKind, Lines};
 use indexd_text::terms;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
@@ -24,9 +24,9 @@ const CHUNKS_PER_USE: u32 = 3;
 pub struct Named {
     /// The units of named definitions, by order of mention, then by path and place.
     pub meant: Vec<Rc<Unit>>,
-    /// Named definitions that are shown by the unit of another one, such as the methods of an interface by
-    /// the unit of the interface.
-    pub members: Vec<(UnitKey, DefDoc)>,
+    /// The named definitions, each with the unit that shows it. The unit of a member, such as a method of an
+    /// interface, may be that of its type.
+    pub defs: Vec<(UnitKey, DefDoc)>,
     /// The units of definitions with an ambiguous name, by path and place.
     pub listed: Vec<Rc<Unit>>,
     /// The units that the change of the request touches.
@@ -39,6 +39,17 @@ pub struct Named {
 }
 
 impl Named {
+    /// The named definitions in a unit that is not named itself, such as the named fields of a type, if the
+    /// text consists of names only.
+    pub fn members(&self, unit: &Unit) -> Vec<DefDoc> {
+        if !self.is_all {
+            return Vec::new();
+        }
+        let of_unit = self.defs.iter().filter(|(key, _)| *key == unit.key).map(|(_, def)| *def);
+        let members: Vec<DefDoc> = of_unit.collect();
+        if members.contains(&unit.def) { Vec::new() } else { members }
+    }
+
     /// True if the definition of a unit is named.
     pub fn means(&self, key: UnitKey) -> bool {
         self.meant.iter().any(|u| u.key == key)
@@ -53,7 +64,7 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
         let parts = parts(&name.text);
         let Some((last, before)) = parts.split_last() else { continue };
         let found = definitions_of(units, last, before, name.form);
-        let n_meant = if found.len() <= MEANT_MAX { found.len() } else { 0 };
+        let n_meant = if n_different(units, &found) <= MEANT_MAX { found.len() } else { 0 };
         let is_part = |word: &String| parts.iter().any(|p| p.eq_ignore_ascii_case(word));
         out.is_written |= name.form != NameForm::Word && n_meant > 0;
         out.is_all |= query.kind == Kind::Name
@@ -62,9 +73,9 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
             && query.words.iter().all(is_part);
         // If many methods share a name, none of them counts as named.
         for (i, (def, _)) in found.into_iter().take(LISTED_MAX).enumerate() {
-            let Some(unit) = units.of_def(def) else { continue };
-            if i < n_meant && unit.def != def {
-                out.members.push((unit.key, def));
+            let Some(unit) = unit_of(units, def) else { continue };
+            if i < n_meant {
+                out.defs.push((unit.key, def));
             }
             if seen.insert(unit.key) {
                 if i < n_meant { out.meant.push(unit) } else { out.listed.push(unit) }
@@ -72,6 +83,17 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
         }
     }
     out
+}
+
+/// The unit with the name of a definition. A field may be assigned in a method, beyond the unit of its type.
+fn unit_of(units: &mut Units, def: DefDoc) -> Option<Rc<Unit>> {
+    let unit = units.of_def(def)?;
+    let record = units.def(def);
+    let is_within = unit
+        .spans
+        .iter()
+        .any(|(_, lines)| lines.contains(Lines { start: record.name_line, end: record.name_line }));
+    if is_within { Some(unit) } else { units.at(record.file, record.name_span.start).or(Some(unit)) }
 }
 
 /// The units of the definitions that an expectation names.
@@ -100,6 +122,16 @@ fn definitions_of(units: &mut Units, last: &str, before: &[&str], form: NameForm
         found.retain(|f| f.1);
     }
     found
+}
+
+/// The number of definitions found, where those of one field are one: each method may assign it.
+fn n_different(units: &Units, found: &[(DefDoc, bool)]) -> usize {
+    let mut fields = FxHashSet::default();
+    let is_new = |(def, _): &&(DefDoc, bool)| {
+        let record = units.view.def(*def);
+        record.kind != DefKind::Field || fields.insert((record.file, record.qualified))
+    };
+    found.iter().filter(is_new).count()
 }
 
 /// Splits a name into its parts: `pkg.Type#method` has three.

@@ -4,6 +4,7 @@ use crate::identity::Source;
 use crate::render;
 use crate::role::Role;
 use crate::unit::{Unit, Units};
+use indexd_model::view::DefRecord;
 use indexd_text::one_line;
 
 /// Maximum characters of a title.
@@ -46,6 +47,12 @@ impl Place {
         let text = if at == line { title(units, unit, source) } else { one_line(source.line(at)) };
         let name = def.map_or_else(String::new, |d| d.qualified.to_string());
         Self { line, name, at, text }
+    }
+
+    /// The place of a definition that is shown by the unit of another one, such as a field.
+    pub fn of_member(def: &DefRecord, source: &Source) -> Self {
+        let text = one_line(source.line(def.name_line));
+        Self { line: def.name_line, name: def.qualified.to_string(), at: def.name_line, text }
     }
 
     /// Appends the place as one line.

@@ -82,7 +82,10 @@ impl Assembly<'_> {
         let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
         let hits = self.s.matches(i, &source);
         let mut line = String::new();
-        let place = Place::of(&mut self.s.units, &unit, &source, &hits, &self.weights);
+        let place = match self.named.members(&unit).first() {
+            Some(def) => Place::of_member(&self.s.units.def(*def), &source),
+            None => Place::of(&mut self.s.units, &unit, &source, &hits, &self.weights),
+        };
         place.write(&self.s.claimed[i].candidate.file.path, &mut line);
         line
     }

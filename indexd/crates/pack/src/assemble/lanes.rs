@@ -12,8 +12,9 @@ use crate::pack::{Basis, Form};
 use crate::query::Kind;
 use crate::request::Intent;
 use crate::role::Role;
-use indexd_model::{ChunkKind, EdgeKind, FileDoc, Lines};
+use indexd_model::{ChunkKind, DefDoc, EdgeKind, FileDoc, Lines};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 impl Assembly<'_> {
@@ -30,8 +31,8 @@ impl Assembly<'_> {
                 room -= self.offer(i, plan, u64::MAX).unwrap_or(0).min(room);
             }
         }
-        let mut shown = self.shown_code(|i| meant.contains(&i));
-        self.add_members(&mut shown);
+        let shown = self.shown_code(|i| meant.contains(&i));
+        let shown = self.by_definition(&shown);
         let allowed = self.allowed();
         let mut callers =
             links::referrers(&mut self.s.units, &shown, Role::Code, &[EdgeKind::Call], &allowed);
@@ -41,6 +42,11 @@ impl Assembly<'_> {
             callers.clear();
         }
         room -= self.show_links(&callers, room / 2, NAMED_CALLERS_MAX).min(room);
+        if self.s.request.intent != Intent::Refactor {
+            let users = self.users_by_value(&shown, &allowed);
+            let n_max = NAMED_CALLERS_MAX.saturating_sub(callers.len());
+            room -= self.show_links(&users, room / 2, n_max).min(room);
+        }
         if matches!(self.s.query.kind, Kind::Name | Kind::Question) {
             self.calls_of_named = callers.iter().map(|c| (c.unit.key, c.lines.clone())).collect();
         }
@@ -57,19 +63,26 @@ impl Assembly<'_> {
         self.show_links(&tests, room, NAMED_USERS_MIN.saturating_sub(callers.len()).max(1));
     }
 
-    /// Adds named members that are shown by the unit of another definition.
-    fn add_members(&self, shown: &mut Vec<Shown>) {
-        for (key, def) in &self.named.members {
-            let of = shown.iter().find(|s| s.unit.key == *key);
-            let member = of.map(|s| Shown {
-                item: s.item,
-                weight: s.weight,
-                unit: Rc::clone(&s.unit),
-                def: *def,
-                lines: Vec::new(),
-            });
-            shown.extend(member);
-        }
+    /// The code that reads, writes or passes on what is named. Uses of types are left out: they are many, and
+    /// most are in signatures.
+    fn users_by_value(&mut self, shown: &[Shown], allowed: &Allowed) -> Vec<Link> {
+        let is_value = |s: &&Shown| s.def.some().is_some_and(|def| !self.s.units.def(def).kind.is_type());
+        let values: Vec<Shown> = shown.iter().filter(is_value).cloned().collect();
+        let mut users = links::referrers(&mut self.s.units, &values, Role::Code, &[EdgeKind::Usage], allowed);
+        links::spread(&mut users);
+        users
+    }
+
+    /// The shown units that are named, once for each named definition; among other words their own definition
+    /// counts too.
+    fn by_definition(&self, shown: &[Shown]) -> Vec<Shown> {
+        let of = |s: &Shown| {
+            let named = self.named.defs.iter().filter(|(key, _)| *key == s.unit.key).map(|(_, def)| *def);
+            let own = (!self.named.is_all).then_some(s.unit.def);
+            let defs: BTreeSet<DefDoc> = named.chain(own).collect();
+            defs.into_iter().map(|def| Shown { def, ..s.clone() }).collect::<Vec<_>>()
+        };
+        shown.iter().flat_map(of).collect()
     }
 
     /// Shows units that contain a phrase of the text, in any file.

@@ -4,6 +4,7 @@ use super::Assembly;
 use crate::candidate::Origin;
 use crate::excerpt::{self, LineScores, Plan, Room};
 use crate::identity::Source;
+use crate::pack::Form;
 use crate::request::Caps;
 use crate::role::Role;
 use crate::unit::Unit;
@@ -54,6 +55,9 @@ impl Assembly<'_> {
         if let Some(line) = self.line_of_import(i).filter(|_| self.seen_mark(&unit).is_none()) {
             return Some(excerpt::lines([line]));
         }
+        if let Some(plan) = self.plan_of_members(&unit, &source) {
+            return Some(plan);
+        }
         let room = self.room(i);
         // A shorter span may be a piece of a long line.
         let is_long = unit.spans.iter().any(|(s, _)| s.len() as usize > source.line_max());
@@ -66,6 +70,19 @@ impl Assembly<'_> {
         let fits_whole = size as usize <= room.whole_bytes.min(room.bytes);
         let scores = (!fits_whole).then(|| self.line_scores(i, &source));
         Some(excerpt::plan(&unit, &source, head, scores.as_ref(), room, &e))
+    }
+
+    /// The plan of a unit of which the text names only members, such as the fields of a long type: its
+    /// signature and the lines of the members. `None` for a short unit.
+    fn plan_of_members(&mut self, unit: &Unit, source: &Source) -> Option<Plan> {
+        let members = self.named.members(unit);
+        if members.is_empty() || unit.lines().count() <= excerpt::WHOLE_LINES {
+            return None;
+        }
+        let head = unit.def.some().map(|def| excerpt::signature(source, &self.s.units.def(def)));
+        let parts = members.iter().map(|def| self.s.units.def(*def).lines).chain(head);
+        let none = Plan { form: Form::Windows, parts: Vec::new(), reason: Some("windows") };
+        Some(none.with(parts.collect::<Vec<_>>()))
     }
 
     /// The line of the import by which a candidate was reached, unless it is a definition. Lines around it

@@ -172,6 +172,72 @@ fn a_module_that_imports_is_shown_by_the_line_of_the_import() {
     assert!(!lines.contains(&"import other3"), "{lines:?}");
 }
 
+/// Who asks for a field or a constant wants its line and who uses it, not the rest of a long type or list.
+#[test]
+fn a_named_member_is_shown_by_its_line_and_its_uses() {
+    let go_fields: String = (0..30).map(|i| format!("\tspare{i} int\n")).collect();
+    let go = format!(
+        "package a\n\ntype Tank struct {{\n{go_fields}\tlevel int\n}}\n\nfunc (t *Tank) Fill() {{ t.level++ }}\n\nfunc (t *Tank) Empty() {{ t.spare1 = 0 }}\n"
+    );
+    let modes: String = (0..30).map(|i| format!("\tModeSpare{i}\n")).collect();
+    let modes = format!(
+        "package a\n\nconst (\n\tModeFirst = iota\n{modes}\tModeLast\n)\n\nfunc Ends(m int) bool {{ return m == ModeLast }}\n\nfunc Starts(m int) bool {{ return m == ModeFirst }}\n"
+    );
+    let c_fields: String = (0..30).map(|i| format!("\tint spare{i};\n")).collect();
+    let c = format!(
+        "struct tank {{\n{c_fields}\tint level;\n}};\n\nvoid fill(struct tank *t) {{ t->level++; }}\n\nvoid empty(struct tank *t) {{ t->spare1 = 0; }}\n"
+    );
+    let methods: String =
+        (0..6).map(|i| format!("    def set_{i}(self):\n        self.level = {i}\n\n")).collect();
+    let python = format!(
+        "class Tank:\n    def __init__(self):\n        self.level = 0\n        self.spare = 1\n\n{methods}\n\ndef fill(tank: Tank):\n    return tank.level\n\n\ndef empty(tank: Tank):\n    return tank.spare\n"
+    );
+    let java_fields: String = (0..30).map(|i| format!("  static final int SPARE{i} = {i};\n")).collect();
+    let java = format!(
+        "class Tank {{\n{java_fields}  static final int LEVEL = 1;\n}}\n\nclass User {{\n  int fill() {{ return Tank.LEVEL; }}\n\n  int empty() {{ return Tank.SPARE1; }}\n}}\n"
+    );
+    for (path, text, query, shown, left_out) in [
+        (
+            "a/tank.go",
+            &go,
+            "Tank.level",
+            ["type Tank struct", "level int", "t.level++"],
+            ["spare20", "t.spare1"],
+        ),
+        (
+            "a/modes.go",
+            &modes,
+            "ModeLast",
+            ["ModeLast", "func Ends", "m == ModeLast"],
+            ["ModeSpare20", "Starts"],
+        ),
+        ("tank.c", &c, "tank.level", ["struct tank {", "int level", "t->level++"], ["spare20", "t->spare1"]),
+        (
+            "tank.py",
+            &python,
+            "Tank.level",
+            ["self.level = 0", "def fill", "tank.level"],
+            ["tank.spare", "def empty"],
+        ),
+        (
+            "Tank.java",
+            &java,
+            "Tank.LEVEL",
+            ["class Tank", "int LEVEL = 1", "Tank.LEVEL"],
+            ["SPARE20", "Tank.SPARE1"],
+        ),
+    ] {
+        let view = Oracle::of(&[("go.mod", "module m\n"), (path, text)]);
+        let pack = pack(&view, json!({"query": query, "budgets": {"stop": "value"}}));
+        for line in shown {
+            assert!(pack.rendered.contains(line), "{path}: {line}\n{}", pack.rendered);
+        }
+        for line in left_out {
+            assert!(!pack.rendered.contains(line), "{path}: {line}\n{}", pack.rendered);
+        }
+    }
+}
+
 /// Two definitions begin on one line, which belongs to the unit of the first: the second one's begins below the
 /// line of its name.
 #[test]

@@ -180,7 +180,10 @@ fn a_function_inside_another_is_named_where_no_other_definition_is() {
         let found =
             indexd_pack::naming::named(&mut Units::new(&view), &Query::parse(text, &Weights::default()));
         let name = |u: &std::rc::Rc<indexd_pack::unit::Unit>| view.def(u.def).name.to_string();
-        (found.meant.iter().map(name).collect::<Vec<_>>().join(" "), found.members.len())
+        (
+            found.meant.iter().map(name).collect::<Vec<_>>().join(" "),
+            found.defs.iter().filter(|(_, def)| !found.meant.iter().any(|u| u.def == *def)).count(),
+        )
     };
     assert_eq!(named("start.on_close"), ("start".to_owned(), 1));
     assert_eq!(named("`on_close`"), ("start".to_owned(), 1));
