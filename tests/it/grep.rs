@@ -73,6 +73,29 @@ fn options_choose_lines_and_files() {
     });
 }
 
+/// Of a name with several definitions each use says which one it means, unless all mean the same one.
+#[test]
+fn what_a_use_means_is_said_once_if_it_is_always_the_same() {
+    run(async {
+        let world = world();
+        let main = format!("{}/two.py", world.root);
+        let two = "class A:\n    def spin(self): pass\n\nclass B:\n    def spin(self): pass\n\n";
+        let ask = async |uses: &str| {
+            std::fs::write(&main, format!("{two}{uses}")).unwrap();
+            let found = grep(&world, json!({"patterns": ["spin"], "maxTokens": 500})).await;
+            assert_eq!(found.lines.iter().filter(|l| l.target.is_some()).count(), 2);
+            found.text.unwrap()
+        };
+        let same = ask("def use(a: A, b: B):\n    a.spin()\n    a.spin()\n").await;
+        assert!(same.starts_with("4 lines in 1 file; resolved uses are of A.spin two.py:2\n"), "{same}");
+        assert!(!same.contains('['), "{same}");
+        let both = ask("def use(a: A, b: B):\n    a.spin()\n    b.spin()\n").await;
+        assert!(both.starts_with("4 lines in 1 file\n"), "{both}");
+        assert!(both.contains("a.spin()  [A.spin two.py:2]") && both.contains("[B.spin two.py:5]"), "{both}");
+        world.server.shutdown_backend();
+    });
+}
+
 #[test]
 fn a_text_is_grouped_and_within_its_budget() {
     run(async {

@@ -3,7 +3,7 @@
 
 use super::shown;
 use indexd_model::{FactsView as _, FileRoles, IndexView as _};
-use indexd_proto::grep::{GrepFile, GrepLine, GrepParams, GrepRole};
+use indexd_proto::grep::{GrepFile, GrepLine, GrepParams, GrepRole, GrepTarget};
 use indexd_store::Snapshot;
 use indexd_text::TokenCounter;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,6 +21,8 @@ pub struct Page<'a> {
     head: usize,
     /// Files that come behind others: docs, generated and vendored ones.
     behind: FxHashSet<&'a str>,
+    /// What all resolved uses name, if they are many.
+    only: Option<&'a GrepTarget>,
 }
 
 /// What the text of an answer is written from.
@@ -36,7 +38,15 @@ pub fn of<'a>(
         roles.is_some_and(|roles| later.iter().any(|r| roles.has(*r)))
     };
     let behind = files.iter().filter(is_behind).map(|f| f.file_rel_path.as_str()).collect();
-    Page { lines, files, head: params.limit.map_or(usize::MAX, |n| n as usize), behind }
+    let head = params.limit.map_or(usize::MAX, |n| n as usize);
+    Page { lines, files, head, behind, only: only_target(lines) }
+}
+
+fn only_target(lines: &[GrepLine]) -> Option<&GrepTarget> {
+    let mut targets = lines.iter().filter_map(|l| l.target.as_ref());
+    let first = targets.next()?;
+    let others: Vec<&GrepTarget> = targets.collect();
+    (!others.is_empty() && others.iter().all(|t| *t == first)).then_some(first)
 }
 
 /// The sections, best first.
@@ -65,7 +75,7 @@ pub fn text(page: &Page, max: u32, counter: &dyn TokenCounter) -> String {
     let mut used = 60 * u32::from(n_lines > n_shown as u64);
     let mut last = None;
     for (i, line) in order.iter().enumerate().take(n_shown) {
-        let mut piece = line_text(line, section(line));
+        let mut piece = line_text(page, line);
         if head_of(last) != head_of(Some(line)) {
             piece = format!("{}\n{}\n{piece}", SECTIONS[section(line)], place(line));
         }
@@ -100,26 +110,30 @@ fn place(line: &GrepLine) -> String {
     }
 }
 
-fn line_text(line: &GrepLine, section: usize) -> String {
+fn line_text(page: &Page, line: &GrepLine) -> String {
     let mut out = String::new();
     let first = line.line - line.before.len() as u32;
     for (n, text) in (first..).zip(&line.before) {
         out += &format!("  {n}- {}\n", shown_in(text, 0));
     }
     let role = match line.role {
-        Some(role) if section >= 2 => format!(" {}", role.mark()),
+        Some(role) if section(line) >= 2 => format!(" {}", role.mark()),
         None => " ?".to_owned(),
         _ => String::new(),
     };
     out += &format!("  {}{role}: {}", line.line, shown_in(&line.text, line.column as usize));
-    if let Some(t) = &line.target {
-        out += &format!("  [{} {}:{}]", t.name, t.file_rel_path, t.line);
+    if let Some(t) = line.target.as_ref().filter(|_| page.only.is_none()) {
+        out += &format!("  [{}]", said(t));
     }
     out.push('\n');
     for (n, text) in (line.line + 1..).zip(&line.after) {
         out += &format!("  {n}- {}\n", shown_in(text, 0));
     }
     out
+}
+
+fn said(t: &GrepTarget) -> String {
+    format!("{} {}:{}", t.name, t.file_rel_path, t.line)
 }
 
 /// A line as it is shown: its indent says nothing under a heading.
@@ -141,7 +155,11 @@ fn shown_in(text: &str, column: usize) -> String {
 fn render(page: &Page, order: &[&GrepLine], n_shown: usize, n_lines: u64) -> String {
     let lines = |n: u64| if n == 1 { "1 line".to_owned() } else { format!("{n} lines") };
     let files = |n: usize| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
-    let mut out = format!("{} in {}\n", lines(n_lines), files(page.files.len()));
+    let mut out = format!("{} in {}", lines(n_lines), files(page.files.len()));
+    if let Some(t) = page.only {
+        out += &format!("; resolved uses are of {}", said(t));
+    }
+    out.push('\n');
     let (mut last, mut last_section) = (None, None);
     for line in &order[..n_shown] {
         if last_section.replace(section(line)) != Some(section(line)) {
@@ -150,7 +168,7 @@ fn render(page: &Page, order: &[&GrepLine], n_shown: usize, n_lines: u64) -> Str
         if head_of(last) != head_of(Some(line)) {
             out += &format!("{}\n", place(line));
         }
-        out += &line_text(line, section(line));
+        out += &line_text(page, line);
         last = Some(line);
     }
     let n_cut = n_lines - n_shown as u64;
