@@ -9,6 +9,9 @@
 // Without some of the languages parts of the vocabulary of tables are not used.
 #![cfg_attr(not(feature = "default"), allow(dead_code))]
 
+#[macro_use]
+mod numbers;
+
 pub mod builder;
 pub mod chunks;
 pub mod config;

@@ -1,152 +1,62 @@
-//! Node kinds and fields of the Go grammar as dense enums, so that the visitor branches on a table
-//! look-up instead of comparing names.
+//! Node kinds and fields of the Go grammar.
 
+use crate::numbers::{Names, kinds};
 use std::sync::LazyLock;
 
-macro_rules! dense {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum $name {
-            $($variant,)*
-            /// Everything that the visitor does not tell apart.
-            Other,
-        }
-
-        impl $name {
-            const ALL: &'static [(&'static str, Self)] = &[$(($text, Self::$variant),)*];
-        }
-    };
-}
-
-dense! {
+numbers! {
     /// Kinds of named nodes.
-    Kind {
-        PackageClause = "package_clause",
-        PackageIdentifier = "package_identifier",
-        ImportDeclaration = "import_declaration",
-        ImportSpecList = "import_spec_list",
-        ImportSpec = "import_spec",
-        Dot = "dot",
-        BlankIdentifier = "blank_identifier",
-        ConstDeclaration = "const_declaration",
-        ConstSpec = "const_spec",
-        VarDeclaration = "var_declaration",
-        VarSpecList = "var_spec_list",
-        VarSpec = "var_spec",
-        FunctionDeclaration = "function_declaration",
-        MethodDeclaration = "method_declaration",
-        TypeDeclaration = "type_declaration",
-        TypeSpec = "type_spec",
-        TypeAlias = "type_alias",
-        TypeParameterDeclaration = "type_parameter_declaration",
-        TypeConstraint = "type_constraint",
-        ParameterList = "parameter_list",
-        ParameterDeclaration = "parameter_declaration",
-        VariadicParameterDeclaration = "variadic_parameter_declaration",
-        ExpressionList = "expression_list",
-        Identifier = "identifier",
-        FieldIdentifier = "field_identifier",
-        TypeIdentifier = "type_identifier",
-        ParenthesizedType = "parenthesized_type",
-        GenericType = "generic_type",
-        TypeArguments = "type_arguments",
-        PointerType = "pointer_type",
-        ArrayType = "array_type",
-        ImplicitLengthArrayType = "implicit_length_array_type",
-        SliceType = "slice_type",
-        StructType = "struct_type",
-        NegatedType = "negated_type",
-        FieldDeclarationList = "field_declaration_list",
-        FieldDeclaration = "field_declaration",
-        InterfaceType = "interface_type",
-        MethodElem = "method_elem",
-        TypeElem = "type_elem",
-        MapType = "map_type",
-        ChannelType = "channel_type",
-        FunctionType = "function_type",
-        QualifiedType = "qualified_type",
-        Block = "block",
-        StatementList = "statement_list",
-        ExpressionStatement = "expression_statement",
-        SendStatement = "send_statement",
-        ReceiveStatement = "receive_statement",
-        IncStatement = "inc_statement",
-        DecStatement = "dec_statement",
-        AssignmentStatement = "assignment_statement",
-        ShortVarDeclaration = "short_var_declaration",
-        FallthroughStatement = "fallthrough_statement",
-        BreakStatement = "break_statement",
-        ContinueStatement = "continue_statement",
-        GotoStatement = "goto_statement",
-        GoStatement = "go_statement",
-        DeferStatement = "defer_statement",
-        IfStatement = "if_statement",
-        ForStatement = "for_statement",
-        RangeClause = "range_clause",
-        ExpressionSwitchStatement = "expression_switch_statement",
-        ExpressionCase = "expression_case",
-        DefaultCase = "default_case",
-        TypeSwitchStatement = "type_switch_statement",
-        TypeCase = "type_case",
-        CommunicationCase = "communication_case",
-        ParenthesizedExpression = "parenthesized_expression",
-        CallExpression = "call_expression",
-        VariadicArgument = "variadic_argument",
-        SelectorExpression = "selector_expression",
-        IndexExpression = "index_expression",
-        SliceExpression = "slice_expression",
-        TypeAssertionExpression = "type_assertion_expression",
+    enum Kind {
+        PackageClause = "package_clause", PackageIdentifier = "package_identifier",
+        ImportDeclaration = "import_declaration", ImportSpecList = "import_spec_list",
+        ImportSpec = "import_spec", Dot = "dot", BlankIdentifier = "blank_identifier",
+        ConstDeclaration = "const_declaration", ConstSpec = "const_spec", VarDeclaration = "var_declaration",
+        VarSpecList = "var_spec_list", VarSpec = "var_spec", FunctionDeclaration = "function_declaration",
+        MethodDeclaration = "method_declaration", TypeDeclaration = "type_declaration",
+        TypeSpec = "type_spec", TypeAlias = "type_alias",
+        TypeParameterDeclaration = "type_parameter_declaration", TypeConstraint = "type_constraint",
+        ParameterList = "parameter_list", ParameterDeclaration = "parameter_declaration",
+        VariadicParameterDeclaration = "variadic_parameter_declaration", ExpressionList = "expression_list",
+        Identifier = "identifier", FieldIdentifier = "field_identifier", TypeIdentifier = "type_identifier",
+        ParenthesizedType = "parenthesized_type", GenericType = "generic_type",
+        TypeArguments = "type_arguments", PointerType = "pointer_type", ArrayType = "array_type",
+        ImplicitLengthArrayType = "implicit_length_array_type", SliceType = "slice_type",
+        StructType = "struct_type", NegatedType = "negated_type",
+        FieldDeclarationList = "field_declaration_list", FieldDeclaration = "field_declaration",
+        InterfaceType = "interface_type", MethodElem = "method_elem", TypeElem = "type_elem",
+        MapType = "map_type", ChannelType = "channel_type", FunctionType = "function_type",
+        QualifiedType = "qualified_type", Block = "block", StatementList = "statement_list",
+        ExpressionStatement = "expression_statement", SendStatement = "send_statement",
+        ReceiveStatement = "receive_statement", IncStatement = "inc_statement",
+        DecStatement = "dec_statement", AssignmentStatement = "assignment_statement",
+        ShortVarDeclaration = "short_var_declaration", FallthroughStatement = "fallthrough_statement",
+        BreakStatement = "break_statement", ContinueStatement = "continue_statement",
+        GotoStatement = "goto_statement", GoStatement = "go_statement", DeferStatement = "defer_statement",
+        IfStatement = "if_statement", ForStatement = "for_statement", RangeClause = "range_clause",
+        ExpressionSwitchStatement = "expression_switch_statement", ExpressionCase = "expression_case",
+        DefaultCase = "default_case", TypeSwitchStatement = "type_switch_statement", TypeCase = "type_case",
+        CommunicationCase = "communication_case", ParenthesizedExpression = "parenthesized_expression",
+        CallExpression = "call_expression", VariadicArgument = "variadic_argument",
+        SelectorExpression = "selector_expression", IndexExpression = "index_expression",
+        SliceExpression = "slice_expression", TypeAssertionExpression = "type_assertion_expression",
         TypeConversionExpression = "type_conversion_expression",
-        TypeInstantiationExpression = "type_instantiation_expression",
-        CompositeLiteral = "composite_literal",
-        LiteralValue = "literal_value",
-        LiteralElement = "literal_element",
-        KeyedElement = "keyed_element",
-        FuncLiteral = "func_literal",
-        UnaryExpression = "unary_expression",
-        BinaryExpression = "binary_expression",
-        RawString = "raw_string_literal",
-        InterpretedString = "interpreted_string_literal",
-        Int = "int_literal",
-        Float = "float_literal",
-        Imaginary = "imaginary_literal",
-        Rune = "rune_literal",
-        Nil = "nil",
-        True = "true",
-        False = "false",
-        Iota = "iota",
-        LabelName = "label_name",
-        Comment = "comment",
+        TypeInstantiationExpression = "type_instantiation_expression", CompositeLiteral = "composite_literal",
+        LiteralValue = "literal_value", LiteralElement = "literal_element", KeyedElement = "keyed_element",
+        FuncLiteral = "func_literal", UnaryExpression = "unary_expression",
+        BinaryExpression = "binary_expression", RawString = "raw_string_literal",
+        InterpretedString = "interpreted_string_literal", Int = "int_literal", Float = "float_literal",
+        Imaginary = "imaginary_literal", Rune = "rune_literal", Nil = "nil", True = "true", False = "false",
+        Iota = "iota", LabelName = "label_name", Comment = "comment",
     }
 }
 
-dense! {
+numbers! {
     /// Fields of nodes.
-    Field {
-        Alias = "alias",
-        Arguments = "arguments",
-        Body = "body",
-        Element = "element",
-        Selected = "field",
-        Function = "function",
-        Index = "index",
-        Key = "key",
-        Left = "left",
-        Length = "length",
-        Name = "name",
-        Operand = "operand",
-        Operator = "operator",
-        Package = "package",
-        Parameters = "parameters",
-        Path = "path",
-        Receiver = "receiver",
-        Result = "result",
-        Right = "right",
-        Type = "type",
-        TypeArguments = "type_arguments",
-        TypeParameters = "type_parameters",
-        Value = "value",
+    enum Field {
+        Alias = "alias", Arguments = "arguments", Body = "body", Element = "element", Selected = "field",
+        Function = "function", Index = "index", Key = "key", Left = "left", Length = "length", Name = "name",
+        Operand = "operand", Operator = "operator", Package = "package", Parameters = "parameters",
+        Path = "path", Receiver = "receiver", Result = "result", Right = "right", Type = "type",
+        TypeArguments = "type_arguments", TypeParameters = "type_parameters", Value = "value",
     }
 }
 
@@ -164,12 +74,9 @@ pub(super) struct Syntax {
 impl Syntax {
     fn new() -> Self {
         let language = tree_sitter::Language::from(tree_sitter_go::LANGUAGE);
-        let mut kinds = vec![Kind::Other; language.node_kind_count()];
-        for &(name, kind) in Kind::ALL {
-            kinds[usize::from(language.id_for_node_kind(name, true))] = kind;
-        }
+        let kinds = kinds(&language);
         let mut fields = vec![Field::Other; language.field_count() + 1];
-        for &(name, field) in Field::ALL {
+        for &(name, field) in Field::NAMES {
             if let Some(id) = language.field_id_for_name(name) {
                 fields[usize::from(id.get())] = field;
             }
@@ -199,10 +106,10 @@ mod tests {
 
     #[test]
     fn every_kind_and_field_exists_in_the_grammar() {
-        for (name, _) in Kind::ALL {
+        for (name, _) in Kind::NAMES {
             assert_ne!(SYNTAX.language.id_for_node_kind(name, true), 0, "{name}");
         }
-        for (name, _) in Field::ALL {
+        for (name, _) in Field::NAMES {
             assert!(SYNTAX.language.field_id_for_name(name).is_some(), "{name}");
         }
         assert!(SYNTAX.define != 0 && SYNTAX.star != 0);

@@ -31,5 +31,6 @@ pub(super) const C: Grammar = Grammar {
     comments: &["comment"],
     imports: &[Imports { kind: "preproc_include", module: Written::Quoted }],
     exported: Exported::Without(&["static"]),
+    rewrites: Some(super::cfamily::for_parser),
     ..Grammar::new(Language::C, || tree_sitter_c::LANGUAGE.into())
 };

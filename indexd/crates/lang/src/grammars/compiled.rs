@@ -74,7 +74,7 @@ impl Compiled {
             ids.get(import.kind).into_iter().flatten().for_each(|id| imports[*id] = Some(&import.module));
         }
         let mut rules: Vec<(&str, Vec<&'static Define>)> = Vec::new();
-        for define in table.defines {
+        for define in table.rules() {
             match rules.iter_mut().find(|(kind, _)| *kind == define.kind) {
                 Some((_, all)) => all.push(define),
                 None => rules.push((define.kind, vec![define])),

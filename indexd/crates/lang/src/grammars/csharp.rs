@@ -41,10 +41,6 @@ pub(super) const CSHARP: Grammar = Grammar {
     exported: Exported::With(&["public", "internal", "protected"]),
     test_marks: &["[Fact", "[Test", "[Theory", "[TestMethod"],
     packages: &["file_scoped_namespace_declaration"],
+    rewrites: Some(rewrite::rewritten),
     ..Grammar::new(Language::CSharp, || tree_sitter_c_sharp::LANGUAGE.into())
 };
-
-/// The text for the parser, where it is another than the source.
-pub(super) fn for_parser(text: &str) -> Option<String> {
-    rewrite::rewritten(text)
-}

@@ -67,17 +67,14 @@ pub(super) const SCOPES: Scopes = Scopes {
 
 /// JavaScript, JSX included.
 pub(super) const JAVASCRIPT: Grammar = Grammar {
-    defines: &[
+    shared: &[
         Define::new("function_declaration", Function),
         Define::new("generator_function_declaration", Function),
         Define::new("class_declaration", Class),
         Define::new("class", Class),
         Define::new("class", Class).named(Name::Unnamed("class_body")),
         Define::new("method_definition", Function).in_type(),
-        Define::new("field_definition", Variable).at(&["property"]).or_function(FUNCTIONS),
         Define::new("assignment_expression", Variable).at(&["left"]).only_function(VALUES),
-        Define::new("assignment_expression", Field).at(&["left"]).body(&[]),
-        Define::new("assignment_expression", Variable).at(&["left"]).body(&[]),
         Define::new("variable_declarator", Variable).or_function(FUNCTIONS),
         Define::new("shorthand_property_identifier_pattern", Variable).at(&[]).body(&[]),
         Define::new("pair_pattern", Variable).at(&["value"]).body(&[]),
@@ -90,6 +87,11 @@ pub(super) const JAVASCRIPT: Grammar = Grammar {
         Define::new("call_expression", Function)
             .named(Name::Call(&["it", "test", "specify"]))
             .body(&["arguments"]),
+    ],
+    defines: &[
+        Define::new("field_definition", Variable).at(&["property"]).or_function(FUNCTIONS),
+        Define::new("assignment_expression", Field).at(&["left"]).body(&[]),
+        Define::new("assignment_expression", Variable).at(&["left"]).body(&[]),
     ],
     wrappers: &["export_statement", "lexical_declaration", "variable_declaration"],
     runs: &["arrow_function", "function_expression", "generator_function", "class_static_block"],

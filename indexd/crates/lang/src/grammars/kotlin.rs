@@ -64,11 +64,12 @@ pub(super) const KOTLIN: Grammar = Grammar {
     test_marks: &["@Test", "@ParameterizedTest"],
     packages: &["package_header"],
     scopes: Some(&SCOPES),
+    rewrites: Some(for_parser),
     ..Grammar::new(Language::Kotlin, || tree_sitter_kotlin_ng::LANGUAGE.into())
 };
 
 /// The text for the parser, where it is another than the source.
-pub(super) fn for_parser(text: &str) -> Option<String> {
+fn for_parser(text: &str) -> Option<String> {
     let rewritten = rewrite::rewritten(text);
     closed(rewritten.as_deref().unwrap_or(text)).or(rewritten)
 }

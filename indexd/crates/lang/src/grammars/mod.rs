@@ -71,46 +71,28 @@ use table::Grammar;
 use tree_sitter::Node;
 use walk::Walk;
 
-/// Every table of this build.
-fn all() -> Vec<&'static Grammar> {
-    vec![
-        #[cfg(feature = "systems")]
-        &rust::RUST,
-        #[cfg(feature = "systems")]
-        &c::C,
-        #[cfg(feature = "systems")]
-        &cpp::CPP,
-        #[cfg(feature = "web")]
-        &typescript::TYPESCRIPT,
-        #[cfg(feature = "web")]
-        &typescript::TSX,
-        #[cfg(feature = "web")]
-        &javascript::JAVASCRIPT,
-        #[cfg(feature = "web")]
-        &php::PHP,
-        #[cfg(feature = "jvm")]
-        &java::JAVA,
-        #[cfg(feature = "jvm")]
-        &kotlin::KOTLIN,
-        #[cfg(feature = "jvm")]
-        &scala::SCALA,
-        #[cfg(feature = "dotnet")]
-        &csharp::CSHARP,
-        #[cfg(feature = "apple")]
-        &swift::SWIFT,
-        #[cfg(feature = "shell")]
-        &ruby::RUBY,
-        #[cfg(feature = "shell")]
-        &bash::BASH,
-        #[cfg(feature = "shell")]
-        &lua::LUA,
-        #[cfg(feature = "data")]
-        &proto::PROTO,
-        #[cfg(feature = "data")]
-        &sql::SQL,
-        #[cfg(feature = "data")]
-        &hcl::HCL,
-    ]
+/// Lists the tables, each behind the feature that brings its parser along.
+macro_rules! languages {
+    ($($feature:literal: $($module:ident::$table:ident),*;)*) => {
+        /// Every table of this build.
+        fn all() -> Vec<&'static Grammar> {
+            let all: &[&[&'static Grammar]] = &[$(
+                #[cfg(feature = $feature)]
+                &[$(&$module::$table),*],
+            )*];
+            all.concat()
+        }
+    };
+}
+
+languages! {
+    "systems": rust::RUST, c::C, cpp::CPP;
+    "web": typescript::TYPESCRIPT, typescript::TSX, javascript::JAVASCRIPT, php::PHP;
+    "jvm": java::JAVA, kotlin::KOTLIN, scala::SCALA;
+    "dotnet": csharp::CSHARP;
+    "apple": swift::SWIFT;
+    "shell": ruby::RUBY, bash::BASH, lua::LUA;
+    "data": proto::PROTO, sql::SQL, hcl::HCL;
 }
 
 /// A table that is looked up when the first file of its language comes.
@@ -137,32 +119,7 @@ pub fn parser(language: Language) -> Option<tree_sitter::Language> {
 /// What writes texts for `parser` where its grammar is older than the language or its scanner does not stop
 /// at every end: another text with each byte at its place, or `None` where the text stays as it is.
 pub fn rewrites(parser: &tree_sitter::Language) -> Option<fn(&str) -> Option<String>> {
-    #[cfg(feature = "jvm")]
-    if *parser == (kotlin::KOTLIN.parser)() {
-        return Some(kotlin::for_parser);
-    }
-    #[cfg(feature = "systems")]
-    if [&c::C, &cpp::CPP].iter().any(|g| *parser == (g.parser)()) {
-        return Some(cfamily::for_parser);
-    }
-    #[cfg(feature = "systems")]
-    if *parser == (rust::RUST.parser)() {
-        return Some(rust::for_parser);
-    }
-    #[cfg(feature = "dotnet")]
-    if *parser == (csharp::CSHARP.parser)() {
-        return Some(csharp::for_parser);
-    }
-    #[cfg(feature = "web")]
-    if [&typescript::TYPESCRIPT, &typescript::TSX].iter().any(|g| *parser == (g.parser)()) {
-        return Some(typescript::for_parser);
-    }
-    #[cfg(feature = "data")]
-    if *parser == (sql::SQL.parser)() {
-        return Some(sql::for_parser);
-    }
-    let _ = parser;
-    None
+    all().into_iter().find(|g| *parser == (g.parser)()).and_then(|g| g.rewrites)
 }
 
 /// Everything that a file of such a language says by itself.

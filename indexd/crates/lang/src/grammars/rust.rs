@@ -16,8 +16,6 @@ mod values;
 
 pub(super) use items::{keys, modules};
 
-pub(super) use rewrite::for_parser;
-
 use super::table::*;
 use super::typed::forms::{FIRST, Form, LAST, Typed};
 use indexd_model::DefKind::*;
@@ -158,5 +156,6 @@ pub(super) const RUST: Grammar = Grammar {
     test_marks: &["#[test", "::test]", "::test(", "#[cfg(test)]", "#[rstest"],
     typed: Some(&TYPED),
     arguments: Some(macros::arguments),
+    rewrites: Some(rewrite::for_parser),
     ..Grammar::new(Language::Rust, || tree_sitter_rust::LANGUAGE.into())
 };

@@ -6,11 +6,6 @@ use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;
 
-/// The text for the parser, where it is another than the source.
-pub(super) fn for_parser(text: &str) -> Option<String> {
-    rewrite::rewritten(text)
-}
-
 /// What the rewritten source has as a view.
 const fn written_as_view(is: indexd_model::DefKind, word: &'static str) -> Define {
     Define::new("create_view", is).at(&["object_reference", "name"]).body(&["keyword_as"]).with(word)
@@ -35,5 +30,6 @@ pub(super) const SQL: Grammar = Grammar {
     ],
     wrappers: &["statement"],
     comments: &["comment", "marginalia"],
+    rewrites: Some(rewrite::rewritten),
     ..Grammar::new(Language::Sql, || tree_sitter_sequel::LANGUAGE.into())
 };

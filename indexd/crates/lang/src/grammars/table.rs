@@ -11,7 +11,9 @@ pub struct Grammar {
     pub language: Language,
     /// The parser.
     pub parser: fn() -> tree_sitter::Language,
-    /// What defines something.
+    /// What defines something here and in related languages; these rules come first.
+    pub shared: &'static [Define],
+    /// What else defines something.
     pub defines: &'static [Define],
     /// Blocks that give members to a type named elsewhere: the kind and the field of the type.
     pub owners: &'static [(&'static str, &'static str)],
@@ -35,6 +37,8 @@ pub struct Grammar {
     pub scopes: Option<&'static Scopes>,
     /// What its nodes are, where it has declared types.
     pub(super) typed: Option<&'static Typed>,
+    /// Writes a text otherwise for the parser, see [`rewrites`](super::rewrites).
+    pub(super) rewrites: Option<fn(&str) -> Option<String>>,
     /// What parses the parts of a file that the grammar does not read, at their places.
     pub(super) arguments: Option<Arguments>,
 }
@@ -44,11 +48,17 @@ pub(super) type Arguments =
     fn(&str, &super::flat::Flat, &crate::parse::Parses, u64) -> Option<tree_sitter::Tree>;
 
 impl Grammar {
+    /// All rules by which something is a definition, in order of preference.
+    pub fn rules(&self) -> impl Iterator<Item = &'static Define> {
+        self.shared.iter().chain(self.defines)
+    }
+
     /// A language whose grammar defines nothing yet, and where everything would be visible from other files.
     pub const fn new(language: Language, parser: fn() -> tree_sitter::Language) -> Self {
         Self {
             language,
             parser,
+            shared: &[],
             defines: &[],
             owners: &[],
             wrappers: &[],
@@ -61,6 +71,7 @@ impl Grammar {
             packages: &[],
             scopes: None,
             typed: None,
+            rewrites: None,
             arguments: None,
         }
     }

@@ -92,12 +92,12 @@ fn tables_name_what_their_grammars_have() {
         let parser = (table.parser)();
         let has_kind = |kind: &str| parser.id_for_node_kind(kind, true) != 0;
         let has_field = |field: &str| parser.field_id_for_name(field).is_some();
-        let kinds = table.defines.iter().map(|d| d.kind);
+        let kinds = table.rules().map(|d| d.kind);
         let kinds = kinds.chain(table.owners.iter().map(|o| o.0)).chain(table.wrappers.iter().copied());
         let kinds = kinds.chain(table.attributes.iter().copied()).chain(table.comments.iter().copied());
         let kinds = kinds.chain(table.imports.iter().map(|i| i.kind));
         let mut missing: Vec<&str> = kinds.filter(|k| !has_kind(k)).collect();
-        for define in table.defines {
+        for define in table.rules() {
             let path = if let table::Name::Path(path) = define.name { path } else { &[] };
             let steps = path.iter().chain(define.body).copied();
             missing.extend(steps.filter(|s| *s != "name" && *s != "body" && !has_kind(s) && !has_field(s)));

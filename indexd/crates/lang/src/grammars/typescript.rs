@@ -1,7 +1,7 @@
 //! TypeScript, with JSX and without.
 
 use super::ecma::FUNCTIONS;
-use super::javascript::{self, VALUES};
+use super::javascript;
 use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;
@@ -77,12 +77,6 @@ pub(super) const TYPESCRIPT: Grammar = Grammar {
     language: Language::TypeScript,
     parser: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
     defines: &[
-        Define::new("function_declaration", Function),
-        Define::new("generator_function_declaration", Function),
-        Define::new("class_declaration", Class),
-        Define::new("class", Class),
-        Define::new("class", Class).named(Name::Unnamed("class_body")),
-        Define::new("method_definition", Function).in_type(),
         Define::new("function_signature", Function),
         Define::new("abstract_class_declaration", Class),
         Define::new("public_field_definition", Variable).or_function(FUNCTIONS),
@@ -98,22 +92,10 @@ pub(super) const TYPESCRIPT: Grammar = Grammar {
         Define::new("property_signature", Variable).body(&[]),
         Define::new("module", Module),
         Define::new("internal_module", Module),
-        Define::new("assignment_expression", Variable).at(&["left"]).only_function(VALUES),
-        Define::new("variable_declarator", Variable).or_function(FUNCTIONS),
-        Define::new("shorthand_property_identifier_pattern", Variable).at(&[]).body(&[]),
-        Define::new("pair_pattern", Variable).at(&["value"]).body(&[]),
-        Define::new("identifier", Variable).at(&[]).body(&[]).within("array_pattern"),
-        Define::new("pair", Variable).at(&["key"]).or_function(FUNCTIONS).within("object"),
-        Define::new("shorthand_property_identifier", Variable).at(&[]).body(&[]).within("object"),
-        Define::new("call_expression", Module)
-            .named(Name::Call(&["describe", "context", "suite"]))
-            .body(&["arguments"]),
-        Define::new("call_expression", Function)
-            .named(Name::Call(&["it", "test", "specify"]))
-            .body(&["arguments"]),
     ],
     wrappers: &["export_statement", "lexical_declaration", "variable_declaration", "ambient_declaration"],
     scopes: Some(&SCOPES),
+    rewrites: Some(for_parser),
     ..javascript::JAVASCRIPT
 };
 
@@ -123,7 +105,7 @@ pub(super) const TSX: Grammar =
 
 /// The text for a parser that takes `accessor` for a word of the language wherever it stands, and knows neither
 /// `in` and `out` before type parameters nor an abstract class without a name. `None` without any of them.
-pub(super) fn for_parser(text: &str) -> Option<String> {
+fn for_parser(text: &str) -> Option<String> {
     const WORDS: [&str; 5] = ["accessor", "<in ", "<out ", ", out ", "default abstract class"];
     if !WORDS.iter().any(|w| text.contains(w)) {
         return None;

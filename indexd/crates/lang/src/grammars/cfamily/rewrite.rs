@@ -2,6 +2,7 @@
 //! grammar takes them for types. They are blanked out for the parser, each byte at its place.
 
 use super::super::macros::{is_attribute, is_macro};
+use indexd_model::lists::holds;
 use std::ops::Range;
 
 /// Words that begin the declaration of a type.
@@ -10,34 +11,8 @@ const RECORDS: [&str; 4] = ["class", "struct", "union", "enum"];
 const BEFORE: [&str; 8] =
     ["static", "extern", "inline", "virtual", "friend", "explicit", "constexpr", "typedef"];
 /// Words that begin a type, or stand before one.
-const TYPES: [&str; 26] = [
-    "void",
-    "bool",
-    "char",
-    "short",
-    "int",
-    "long",
-    "float",
-    "double",
-    "signed",
-    "unsigned",
-    "const",
-    "volatile",
-    "struct",
-    "class",
-    "union",
-    "enum",
-    "static",
-    "inline",
-    "extern",
-    "virtual",
-    "explicit",
-    "constexpr",
-    "auto",
-    "size_t",
-    "typename",
-    "typedef",
-];
+const TYPES: &str = "void bool char short int long float double signed unsigned const volatile struct \
+    class union enum static inline extern virtual explicit constexpr auto size_t typename typedef";
 /// Types of the language.
 const PLAIN: [&str; 11] =
     ["void", "bool", "char", "short", "int", "long", "float", "double", "size_t", "auto", "unsigned"];
@@ -216,10 +191,10 @@ fn ends(before: Token, last: Token, closed: Token) -> bool {
     match (before, last, closed) {
         (_, Token::Sign(b')'), Token::Word(name)) => !STATEMENTS.contains(&name) && !is_macro(name),
         (Token::Word(ty), Token::Word(name), _) => {
-            let is_qualifier = TYPES.contains(&ty) && !PLAIN.contains(&ty);
-            !is_qualifier && !BEFORE.contains(&ty) && !TYPES.contains(&name) && !OTHERS.contains(&ty)
+            let is_qualifier = holds(TYPES, ty) && !PLAIN.contains(&ty);
+            !is_qualifier && !BEFORE.contains(&ty) && !holds(TYPES, name) && !OTHERS.contains(&ty)
         }
-        (Token::Sign(b'*' | b'&' | b'>'), Token::Word(name), _) => !TYPES.contains(&name),
+        (Token::Sign(b'*' | b'&' | b'>'), Token::Word(name), _) => !holds(TYPES, name),
         _ => false,
     }
 }
@@ -227,7 +202,7 @@ fn ends(before: Token, last: Token, closed: Token) -> bool {
 /// Returns true if a macro precedes a declaration that is whole without it: a type and a name, or a constructor.
 fn is_before_declaration(text: &str, at: usize, classes: &[&str]) -> bool {
     let Some((Token::Word(first), range)) = next(text, at) else { return false };
-    let begins_one = |word: &str| TYPES.contains(&word) || OUTER.contains(&word);
+    let begins_one = |word: &str| holds(TYPES, word) || OUTER.contains(&word);
     if begins_one(first) || behind_macros(text, range.start).is_some_and(begins_one) {
         return true;
     }
@@ -293,7 +268,7 @@ fn is_before_parameter(text: &str, mut at: usize) -> bool {
             Some((Token::Sign(b'*' | b'&') | Token::Word("const"), range)) => at = range.end,
             Some((Token::Word(_), range)) => {
                 let behind = next(text, range.end).map(|t| t.0);
-                return TYPES.contains(&first)
+                return holds(TYPES, first)
                     || matches!(behind, Some(Token::Sign(b',' | b')' | b'=' | b'[')));
             }
             _ => return false,

@@ -4,37 +4,15 @@ use super::patterns::pattern;
 use super::values::{unnamed, value_of};
 use crate::grammars::typed::{Block, Visitor};
 use indexd_model::facts::ImportKind;
+use indexd_model::lists::holds;
 use indexd_model::{
     BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, Facts, Key, Node as Shape, Role, Source,
 };
 
 /// Attributes of the language, and others that are not names of items.
-const ATTRIBUTES: [&str; 24] = [
-    "derive",
-    "cfg",
-    "cfg_attr",
-    "test",
-    "inline",
-    "allow",
-    "warn",
-    "deny",
-    "expect",
-    "forbid",
-    "doc",
-    "must_use",
-    "non_exhaustive",
-    "ignore",
-    "should_panic",
-    "macro_use",
-    "macro_export",
-    "path",
-    "repr",
-    "deprecated",
-    "cold",
-    "track_caller",
-    "default",
-    "serde",
-];
+const ATTRIBUTES: &str = "derive cfg cfg_attr test inline allow warn deny expect forbid doc must_use \
+    non_exhaustive ignore should_panic macro_use macro_export path repr deprecated cold track_caller \
+    default serde";
 
 /// The parameters of a list, in order.
 fn type_params(it: &mut Visitor, list: Option<usize>) -> Vec<BindingId> {
@@ -381,7 +359,7 @@ pub(super) fn attribute(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     let Some(inner) = it.children(node).next() else { return it.opaque() };
     let mut parts = it.children(inner);
     let Some(path) = parts.next() else { return it.opaque() };
-    if ATTRIBUTES.contains(&it.slice(path)) {
+    if holds(ATTRIBUTES, it.slice(path)) {
         if it.slice(path) == "derive" {
             for list in parts {
                 super::macros::derives(it, list);

@@ -2,38 +2,17 @@
 //! `[$this, 'm']`, `"$x"`; and fields that an initialiser or a pattern names.
 
 use super::{Place, Uses};
+use indexd_model::lists::holds;
 use indexd_model::{BindingId, ExprId, Node as Shape, Role};
 
 /// Commands of shells that run the command behind them, options aside.
 const RUNNERS: [&str; 3] = ["time", "command", "eval"];
 /// Methods of Ruby that call or give the method that a symbol names.
-const SENDERS: [&str; 10] = [
-    "send",
-    "__send__",
-    "public_send",
-    "try",
-    "method",
-    "public_method",
-    "instance_method",
-    "respond_to?",
-    "method_defined?",
-    "instance_variable_defined?",
-];
+const SENDERS: &str = "send __send__ public_send try method public_method instance_method respond_to? \
+    method_defined? instance_variable_defined?";
 /// Words that begin the names of what registers callbacks in the body of a class.
-const HOOKS: [&str; 12] = [
-    "before_",
-    "after_",
-    "around_",
-    "skip_",
-    "prepend_",
-    "append_",
-    "validate",
-    "helper_method",
-    "rescue_from",
-    "private",
-    "public",
-    "protected",
-];
+const HOOKS: &str = "before_ after_ around_ skip_ prepend_ append_ validate helper_method rescue_from \
+    private public protected";
 /// Functions of PHP that take the name of a function.
 #[rustfmt::skip]
 const TAKERS: [&str; 26] = [
@@ -163,7 +142,7 @@ impl<'b, 's> Uses<'b, 's> {
                 self.member_of(self.opaque, name, at, Role::Call);
             }
         }
-        if SENDERS.contains(&method) {
+        if holds(SENDERS, method) {
             let first = tree.children(arguments).next().filter(|a| is_symbol(self.kind_name(*a)));
             first.into_iter().for_each(|symbol| self.sent(symbol, method, receiver));
         } else if receiver.is_none() && self.is_in_class_body(node) {
@@ -184,7 +163,7 @@ impl<'b, 's> Uses<'b, 's> {
     /// Symbols among the arguments of a call in the body of a class, those of conditions included.
     fn registered(&mut self, arguments: usize, method: &str) {
         let tree = self.tree;
-        let is_hook = method == "alias_method" || HOOKS.iter().any(|h| method.starts_with(h));
+        let is_hook = method == "alias_method" || HOOKS.split_ascii_whitespace().any(|h| method.starts_with(h));
         let is_condition = |pair: usize| {
             let key = tree.children(pair).next().map_or("", |k| self.slice(k));
             matches!(key.trim_matches(':'), "if" | "unless" | "with")
