@@ -26,8 +26,8 @@ pub use recorder::Recorder;
 use around::Around;
 use indexd_model::links::{Unresolved, UnresolvedReason};
 use indexd_model::{
-    Binding, Def, DefIdx, DefRef, EdgeKind, ExprId, Facts, FactsView, FileDoc, Language, Link, Linking,
-    Links, Node, Role, Rule, Source, StrId,
+    Binding, Def, DefIdx, DefRef, EdgeKind, ExprId, Facts, FactsView, FileDoc, FileRoles, Language, Link,
+    Linking, Links, Node, Role, Rule, Source, StrId,
 };
 
 /// Changes when equal facts get other links or lookups; part of the recipe of an index.
@@ -41,11 +41,13 @@ pub fn link(file: FileDoc, facts: Facts, view: &dyn FactsView) -> Links {
     let recorder = Recorder::new(view);
     let mut links = match facts.interface.language {
         Language::Go => go::link(file, facts, &recorder),
+        // A copy of another project's code is searched and not linked.
+        _ if facts.interface.roles.has(FileRoles::VENDORED) => Links::default(),
         Language::Python => python::link(file, facts, &recorder),
         Language::TypeScript | Language::Tsx | Language::JavaScript => ecma::link(file, facts, &recorder),
-        Language::Java => java::link(file, facts, &recorder),
-        Language::Rust => rust::link(file, facts, &recorder),
-        Language::C | Language::Cpp => cfamily::link(file, facts, &recorder),
+        Language::Java => declared::link::<java::Java>(file, facts, &recorder),
+        Language::Rust => declared::link::<rust::Rust>(file, facts, &recorder),
+        Language::C | Language::Cpp => declared::link::<cfamily::CFamily>(file, facts, &recorder),
         language if language.linking() == Linking::Scopes => paths::link(file, facts, &recorder),
         _ => Links::default(),
     };

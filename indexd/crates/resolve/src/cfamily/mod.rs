@@ -11,22 +11,16 @@ mod names;
 mod values;
 
 use crate::declared::{Found, Hit, Language, Linker, Place, Space};
-use crate::recorder::Recorder;
 use crate::typed::std::Table;
 use crate::typed::{DefAt, File, Ty, Type, Val};
 use indexd_model::facts::LiteralKind;
-use indexd_model::{DefFlags, DefIdx, DefKind, ExprId, Facts, FileDoc, Links, Node, Rule};
+use indexd_model::{DefFlags, DefIdx, DefKind, ExprId, FileDoc, Links, Node, Rule};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("std.txt"), &[]));
-
-/// Links one file of C or C++. A vendored copy is not linked.
-pub(crate) fn link(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
-    crate::declared::link::<CFamily>(file, facts, recorder)
-}
+static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("std.txt")));
 
 /// C and C++.
 pub(crate) struct CFamily;

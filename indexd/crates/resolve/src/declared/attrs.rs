@@ -1,6 +1,7 @@
 //! Members of types.
 
 use super::{Found, Hit, Language, Linker, Space};
+use crate::typed::slots::Asks;
 use crate::typed::{Args, DefAt, Env, Ty, Type};
 use indexd_model::{DefKind, Rule, UnresolvedReason};
 use smallvec::SmallVec;
@@ -32,20 +33,14 @@ impl<'a, L: Language> Linker<'a, L> {
         if let Some(known) = self.attrs.get(&key) {
             return Rc::clone(known);
         }
+        let unknown = Rc::new(Found::unknown());
         if self.n_attrs >= ATTRS_MAX || !self.step() {
-            return Rc::new(Found::unknown());
+            return unknown;
         }
         // A type that leads to itself has no more members.
-        self.attrs.insert(key, Rc::new(Found::unknown()));
-        let depth = self.questions.depth();
         self.n_attrs += 1;
-        let found = self.find_attr(ty, name, space);
+        let found = self.settled(|l| &mut l.attrs, key, unknown, |l| Rc::new(l.find_attr(ty, name, space)));
         self.n_attrs -= 1;
-        let found = Rc::new(found);
-        match self.questions.is_settled(depth) {
-            true => self.attrs.insert(key, Rc::clone(&found)),
-            false => self.attrs.remove(&key),
-        };
         found
     }
 
@@ -219,18 +214,11 @@ impl<'a, L: Language> Linker<'a, L> {
 
     /// The bases of a type, in terms of its own parameters.
     pub(crate) fn bases(&mut self, at: DefAt) -> Rc<[Ty]> {
-        if let Some(known) = self.bases.get(&at) {
-            return Rc::clone(known);
-        }
-        self.bases.insert(at, Rc::from([]));
-        self.files.record(at);
-        let depth = self.questions.depth();
-        let out: Rc<[Ty]> = L::bases(self, at).into();
-        match self.questions.is_settled(depth) {
-            true => self.bases.insert(at, Rc::clone(&out)),
-            false => self.bases.remove(&at),
+        let ask = |l: &mut Self| {
+            l.files.record(at);
+            L::bases(l, at).into()
         };
-        out
+        self.settled(|l| &mut l.bases, at, Rc::from([]), ask)
     }
 
     /// The bases that stand in the head of a definition.

@@ -36,10 +36,6 @@ pub(crate) struct Picked {
 impl<'a, L: Language> Linker<'a, L> {
     /// What a call expression may run.
     pub(crate) fn picked(&mut self, file: File, call: ExprId) -> Rc<Picked> {
-        let key = (file, call);
-        if let Some(known) = self.picks.get(&key) {
-            return Rc::clone(known);
-        }
         let none = |reason| Picked {
             hits: SmallVec::new(),
             ty: Ty::UNKNOWN,
@@ -51,17 +47,14 @@ impl<'a, L: Language> Linker<'a, L> {
             return Rc::new(none(UnresolvedReason::UnknownReceiver));
         };
         // A call among its own arguments' types is not known yet.
-        self.picks.insert(key, Rc::new(none(UnresolvedReason::UnknownReceiver)));
-        let depth = self.questions.depth();
-        let (found, made, is_inferred) = self.called(file, callee);
-        let hits = self.pick(&found, Site { file, args });
-        let reason = if found.is_open { UnresolvedReason::External } else { found.reason };
-        let picked = Rc::new(Picked { hits, ty: found.ty, made, reason, is_inferred });
-        match self.questions.is_settled(depth) {
-            true => self.picks.insert(key, Rc::clone(&picked)),
-            false => self.picks.remove(&key),
+        let unknown = Rc::new(none(UnresolvedReason::UnknownReceiver));
+        let ask = |l: &mut Self| {
+            let (found, made, is_inferred) = l.called(file, callee);
+            let hits = l.pick(&found, Site { file, args });
+            let reason = if found.is_open { UnresolvedReason::External } else { found.reason };
+            Rc::new(Picked { hits, ty: found.ty, made, reason, is_inferred })
         };
-        picked
+        self.settled(|l| &mut l.picks, (file, call), unknown, ask)
     }
 
     /// What the callee of a call leads to, the type that is made, and whether its receiver was inferred.
@@ -155,7 +148,7 @@ impl<'a, L: Language> Linker<'a, L> {
     /// What a function gives: as declared.
     pub(crate) fn result(&mut self, at: DefAt) -> Val {
         self.once(
-            |l| &mut l.results,
+            |l| &mut l.answers.results,
             at,
             |l| {
                 l.files.record(at);

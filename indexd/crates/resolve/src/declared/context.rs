@@ -8,7 +8,7 @@ use indexd_model::{BindingId, ExprId, Node};
 impl<'a, L: Language> Linker<'a, L> {
     /// The type that is expected where an expression stands.
     pub(crate) fn expected(&mut self, file: File, e: ExprId) -> Ty {
-        self.once(|l| &mut l.expected, (file, e), |l| Val::new(l.read_expected(file, e))).ty
+        self.once(|l| &mut l.answers.expected, (file, e), |l| Val::new(l.read_expected(file, e))).ty
     }
 
     fn read_expected(&mut self, file: File, e: ExprId) -> Ty {

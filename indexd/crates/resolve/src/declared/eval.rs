@@ -15,7 +15,7 @@ impl<'a, L: Language> Linker<'a, L> {
         if e.some().is_none() {
             return Val::UNKNOWN;
         }
-        self.once(|l| &mut l.exprs, (file, e), |l| l.read_value(file, e))
+        self.once(|l| &mut l.answers.exprs, (file, e), |l| l.read_value(file, e))
     }
 
     fn read_value(&mut self, file: File, e: ExprId) -> Val {
@@ -108,7 +108,7 @@ impl<'a, L: Language> Linker<'a, L> {
 
     /// The type of a definition's name as a value.
     pub(crate) fn def_value(&mut self, at: DefAt) -> Val {
-        self.once(|l| &mut l.defs, at, |l| l.read_def(at))
+        self.once(|l| &mut l.answers.defs, at, |l| l.read_def(at))
     }
 
     fn read_def(&mut self, at: DefAt) -> Val {
@@ -138,7 +138,7 @@ impl<'a, L: Language> Linker<'a, L> {
 
     /// The type of a local name.
     pub(crate) fn binding(&mut self, file: File, id: BindingId) -> Val {
-        self.once(|l| &mut l.bindings, (file, id), |l| l.read_binding(file, id))
+        self.once(|l| &mut l.answers.bindings, (file, id), |l| l.read_binding(file, id))
     }
 
     fn read_binding(&mut self, file: File, id: BindingId) -> Val {

@@ -21,11 +21,11 @@ pub(crate) use calls::Site;
 use crate::around::Around;
 use crate::loaded::{Blocks, Loaded};
 use crate::recorder::Recorder;
-use crate::typed::slots::Asks;
+use crate::typed::slots::{Answers, Asks};
 use crate::typed::std::Table;
-use crate::typed::{DefAt, Env, File, Files, NameId, Questions, Slot, Ty, Types, Val};
+use crate::typed::{DefAt, Env, File, Files, NameId, Questions, Ty, Types, Val};
 use indexd_model::{
-    BindingId, Def, DefIdx, DefKind, ExprId, Facts, FileDoc, FileRoles, Links, Role, Rule, UnresolvedReason,
+    Def, DefIdx, DefKind, ExprId, Facts, FileDoc, Links, Role, Rule, UnresolvedReason,
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -244,11 +244,8 @@ pub(crate) trait Language: Sized {
     }
 }
 
-/// Links one file. A vendored copy is not linked.
+/// Links one file.
 pub(crate) fn link<L: Language>(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
-    if facts.interface.roles.has(FileRoles::VENDORED) {
-        return Links::default();
-    }
     let blocks = Blocks::default();
     let loaded = Loaded::new(recorder, &blocks, file, facts);
     Linker::<L>::new(&loaded, recorder).run()
@@ -261,12 +258,7 @@ pub(crate) struct Linker<'a, L: Language> {
     /// What the language keeps.
     pub(crate) own: L::Own<'a>,
     questions: Questions,
-    exprs: FxHashMap<(File, ExprId), Slot>,
-    written: FxHashMap<(File, ExprId), Slot>,
-    bindings: FxHashMap<(File, BindingId), Slot>,
-    defs: FxHashMap<DefAt, Slot>,
-    results: FxHashMap<DefAt, Slot>,
-    expected: FxHashMap<(File, ExprId), Slot>,
+    answers: Answers,
     names: FxHashMap<(File, DefIdx, &'a str, Space), Rc<Found>>,
     attrs: FxHashMap<(Ty, NameId, Space), Rc<Found>>,
     picks: FxHashMap<(File, ExprId), Rc<calls::Picked>>,
@@ -297,12 +289,7 @@ impl<'a, L: Language> Linker<'a, L> {
             types: Types::new(),
             own: L::Own::default(),
             questions: Questions::default(),
-            exprs: FxHashMap::default(),
-            written: FxHashMap::default(),
-            bindings: FxHashMap::default(),
-            defs: FxHashMap::default(),
-            results: FxHashMap::default(),
-            expected: FxHashMap::default(),
+            answers: Answers::new(loaded.facts(0).n_exprs()),
             names: FxHashMap::default(),
             attrs: FxHashMap::default(),
             picks: FxHashMap::default(),

@@ -15,7 +15,7 @@ impl<'a, L: Language> Linker<'a, L> {
         if e.some().is_none() {
             return Ty::UNKNOWN;
         }
-        self.once(|l| &mut l.written, (file, e), |l| Val::new(l.read_type(file, e, &[]))).ty
+        self.once(|l| &mut l.answers.written, (file, e), |l| Val::new(l.read_type(file, e, &[]))).ty
     }
 
     fn read_type(&mut self, file: File, e: ExprId, args: &[Ty]) -> Ty {

@@ -2,6 +2,7 @@
 
 use super::Linker;
 use super::names::{REEXPORTS_MAX, Space, Target};
+use crate::typed::slots::Asks;
 use crate::typed::{Args, DefAt, Env, File, Ty, Type};
 use indexd_model::{DefFlags, DefIdx, DefKind, ExprId, Key, Node, Role, Rule, UnresolvedReason};
 use smallvec::SmallVec;
@@ -67,20 +68,15 @@ impl<'a> Linker<'a> {
         if let Some(known) = self.attrs.get(&key) {
             return Rc::clone(known);
         }
+        let unknown = Rc::new(Attr::unknown());
         if self.n_attrs >= ATTRS_MAX || !self.step() {
-            return Rc::new(Attr::unknown());
+            return unknown;
         }
         // A type that leads to itself has no more members.
-        self.attrs.insert(key, Rc::new(Attr::unknown()));
-        let depth = self.questions.depth();
         self.n_attrs += 1;
-        let found = Rc::new(self.find_attr(ty, name, is_write));
+        let ask = |l: &mut Self| Rc::new(l.find_attr(ty, name, is_write));
+        let found = self.settled(|l| &mut l.attrs, key, unknown, ask);
         self.n_attrs -= 1;
-        if self.questions.is_settled(depth) {
-            self.attrs.insert(key, Rc::clone(&found));
-        } else {
-            self.attrs.remove(&key);
-        }
         found
     }
 

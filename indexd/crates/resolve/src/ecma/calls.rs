@@ -321,7 +321,7 @@ impl<'a> Linker<'a> {
 
     /// Returns the result of a function: as declared, else by its `return` statements.
     pub(super) fn result(&mut self, at: DefAt) -> Val {
-        self.once(|l| &mut l.results, at, |l| l.read_result(at))
+        self.once(|l| &mut l.answers.results, at, |l| l.read_result(at))
     }
 
     fn read_result(&mut self, at: DefAt) -> Val {

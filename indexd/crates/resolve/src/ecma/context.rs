@@ -20,7 +20,7 @@ pub(super) enum Root {
 impl<'a> Linker<'a> {
     /// Returns the type that is expected at the place of an expression.
     pub(super) fn expected(&mut self, file: File, e: ExprId) -> Ty {
-        self.once(|l| &mut l.expected, (file, e), |l| Val::new(l.read_expected(file, e))).ty
+        self.once(|l| &mut l.answers.expected, (file, e), |l| Val::new(l.read_expected(file, e))).ty
     }
 
     fn read_expected(&mut self, file: File, e: ExprId) -> Ty {

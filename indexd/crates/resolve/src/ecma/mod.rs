@@ -21,19 +21,16 @@ mod written;
 
 use crate::loaded::{Blocks, Loaded};
 use crate::recorder::Recorder;
-use crate::typed::slots::Asks;
-use crate::typed::{DefAt, File, Files, NameId, Questions, Slot, Ty, Types};
+use crate::typed::slots::{Answers, Asks};
+use crate::typed::{DefAt, File, Files, NameId, Questions, Ty, Types};
 use ::std::rc::Rc;
-use indexd_model::{BindingId, ExprId, Facts, FileDoc, FileRoles, Links};
+use indexd_model::{ExprId, Facts, FileDoc, Links};
 use modules::Module;
 use names::{Found, Space};
 use rustc_hash::FxHashMap;
 
-/// Links one TypeScript or JavaScript file. A vendored copy is not linked.
+/// Links one TypeScript or JavaScript file.
 pub(crate) fn link(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
-    if facts.interface.roles.has(FileRoles::VENDORED) {
-        return Links::default();
-    }
     let blocks = Blocks::default();
     let loaded = Loaded::new(recorder, &blocks, file, facts);
     Linker::new(&loaded, recorder).run()
@@ -44,18 +41,13 @@ struct Linker<'a> {
     files: Files<'a>,
     types: Types,
     questions: Questions,
+    answers: Answers,
     modules: FxHashMap<(File, &'a str), Module>,
     tops: FxHashMap<(File, &'a str, Space), Found>,
     exports: FxHashMap<(File, NameId, Space), Found>,
     passed_on: FxHashMap<File, Rc<FxHashMap<FileDoc, usize>>>,
     /// The declarations for all files, by name.
     globals: FxHashMap<String, Rc<[DefAt]>>,
-    exprs: FxHashMap<(File, ExprId), Slot>,
-    written: FxHashMap<(File, ExprId), Slot>,
-    bindings: FxHashMap<(File, BindingId), Slot>,
-    defs: FxHashMap<DefAt, Slot>,
-    results: FxHashMap<DefAt, Slot>,
-    expected: FxHashMap<(File, ExprId), Slot>,
     bases: FxHashMap<DefAt, Rc<[Ty]>>,
     attrs: FxHashMap<(Ty, NameId, bool), Rc<attrs::Attr>>,
     roots: FxHashMap<File, Rc<FxHashMap<ExprId, context::Root>>>,
@@ -84,17 +76,12 @@ impl<'a> Linker<'a> {
             files: Files::new(loaded, view, "names:"),
             types: Types::new(),
             questions: Questions::default(),
+            answers: Answers::new(loaded.facts(0).n_exprs()),
             modules: FxHashMap::default(),
             tops: FxHashMap::default(),
             exports: FxHashMap::default(),
             passed_on: FxHashMap::default(),
             globals: FxHashMap::default(),
-            exprs: FxHashMap::default(),
-            written: FxHashMap::default(),
-            bindings: FxHashMap::default(),
-            defs: FxHashMap::default(),
-            results: FxHashMap::default(),
-            expected: FxHashMap::default(),
             bases: FxHashMap::default(),
             attrs: FxHashMap::default(),
             roots: FxHashMap::default(),

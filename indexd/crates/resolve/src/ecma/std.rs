@@ -6,55 +6,9 @@ use crate::typed::std::Table;
 use crate::typed::{Ty, Type};
 use std::sync::LazyLock;
 
-/// Names of types by other names.
-const ALIASES: [(&str, &str); 32] = [
-    ("ReadonlyArray", "Array"),
-    ("ArrayLike", "Array"),
-    ("Iterable", "Iterator"),
-    ("IterableIterator", "Iterator"),
-    ("ArrayIterator", "Iterator"),
-    ("MapIterator", "Iterator"),
-    ("SetIterator", "Iterator"),
-    ("IteratorObject", "Iterator"),
-    ("Generator", "Iterator"),
-    ("AsyncIterable", "Iterator"),
-    ("AsyncIterator", "Iterator"),
-    ("AsyncGenerator", "Iterator"),
-    ("AsyncIterableIterator", "Iterator"),
-    ("ReadonlySet", "Set"),
-    ("ReadonlyMap", "Map"),
-    ("PromiseLike", "Promise"),
-    ("FunctionComponent", "FC"),
-    ("RefObject", "Ref"),
-    ("MutableRefObject", "Ref"),
-    ("PureComponent", "Component"),
-    ("TypeError", "Error"),
-    ("RangeError", "Error"),
-    ("SyntaxError", "Error"),
-    ("Uint8Array", "Bytes"),
-    ("Buffer", "Bytes"),
-    ("bigint", "number"),
-    ("String", "string"),
-    ("Number", "number"),
-    ("Boolean", "boolean"),
-    ("VFC", "FC"),
-    ("SFC", "FC"),
-    ("ComponentType", "FC"),
-];
-
 /// Names of the standard library that are types of React where the module is imported.
-const OF_REACT: [&str; 10] = [
-    "FC",
-    "FunctionComponent",
-    "Context",
-    "RefObject",
-    "MutableRefObject",
-    "Component",
-    "PureComponent",
-    "ComponentType",
-    "VFC",
-    "SFC",
-];
+const OF_REACT: &str = "FC FunctionComponent Context RefObject MutableRefObject Component PureComponent \
+    ComponentType VFC SFC";
 
 /// Names that the language, browsers, Node.js and runners of tests declare for all files, further than those of the table.
 const GLOBALS: &str = "Array Object Map Set WeakMap WeakSet WeakRef Promise Proxy Reflect Symbol Function Date RegExp \
@@ -96,7 +50,7 @@ pub(super) fn is_global(name: &str) -> bool {
         || indexd_model::lists::holds(GLOBALS, name)
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("std.txt"), &ALIASES));
+static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("std.txt")));
 
 /// The name under which a type of the standard library is in the table.
 pub(super) fn canonical(name: &str) -> &str {
@@ -117,7 +71,7 @@ impl Linker<'_> {
 
     /// A type that a module outside the tree exports.
     pub(super) fn type_of_module(&mut self, module: &str, name: &str, args: &[Ty]) -> Option<Ty> {
-        let is_known = module == "react" && OF_REACT.contains(&name);
+        let is_known = module == "react" && indexd_model::lists::holds(OF_REACT, name);
         is_known.then(|| self.std_named(name, args)).flatten()
     }
 

@@ -8,17 +8,16 @@ mod lombok;
 mod names;
 
 use crate::declared::{Found, Hit, Language, Linker, Place, Space};
-use crate::recorder::Recorder;
 use crate::typed::std::Table;
 use crate::typed::{DefAt, File, Ty, Type, Val};
 use indexd_model::facts::LiteralKind;
-use indexd_model::{DefFlags, DefKind, ExprId, Facts, FileDoc, Links, Node};
+use indexd_model::{DefFlags, DefKind, ExprId, Facts, Links, Node};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("std.txt"), &[]));
+static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("std.txt")));
 
 /// Primitive types, each narrower than those behind it, and what they are where a type parameter stands.
 const PRIMITIVES: [(&str, &str); 8] = [
@@ -31,11 +30,6 @@ const PRIMITIVES: [(&str, &str); 8] = [
     ("double", "Double"),
     ("boolean", "Boolean"),
 ];
-
-/// Links one Java file. A vendored copy is not linked.
-pub(crate) fn link(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
-    crate::declared::link::<Java>(file, facts, recorder)
-}
 
 /// Java.
 pub(crate) struct Java;

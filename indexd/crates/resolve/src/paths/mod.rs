@@ -16,8 +16,8 @@ use crate::around::Around;
 use crate::recorder::Recorder;
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{
-    Def, DefFlags, DefIdx, DefKind, DefRef, ExprId, Facts, FactsView, FileDoc, FileRoles, Interface, Key,
-    Language, Links, Node, Role, Rule, StrId, UnresolvedReason,
+    Def, DefFlags, DefIdx, DefKind, DefRef, ExprId, Facts, FactsView, FileDoc, Interface, Key, Language,
+    Links, Node, Role, Rule, StrId, UnresolvedReason,
 };
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
@@ -27,11 +27,8 @@ use std::sync::Arc;
 /// Definitions that one name may stand for; of more, none is meant.
 const EQUALS_MAX: usize = 4;
 
-/// Links one file. A vendored copy is not linked.
+/// Links one file.
 pub(crate) fn link(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
-    if facts.interface.roles.has(FileRoles::VENDORED) {
-        return Links::default();
-    }
     let own = recorder.interface(file);
     let path = recorder.path(file);
     let (opened, included, known) = (RefCell::default(), OnceCell::new(), RefCell::default());

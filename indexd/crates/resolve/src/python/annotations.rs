@@ -4,6 +4,7 @@ use super::Linker;
 use super::eval::Val;
 use super::members::Target;
 use super::types::{File, Std, Ty, Type, VarKey};
+use crate::typed::slots::Asks;
 use indexd_model::{BindingKind, DefIdx, DefKind, ExprId, List, Node, Source};
 
 impl<'a> Linker<'a> {
@@ -12,7 +13,7 @@ impl<'a> Linker<'a> {
         if id.some().is_none() {
             return Ty::UNKNOWN;
         }
-        self.once_in(|l| &mut l.annotations, (file, id), |l| Val::new(l.read_annotation(file, id))).ty
+        self.once(|l| &mut l.answers.written, (file, id), |l| Val::new(l.read_annotation(file, id))).ty
     }
 
     fn read_annotation(&mut self, file: File, id: ExprId) -> Ty {

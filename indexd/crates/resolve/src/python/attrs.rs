@@ -5,10 +5,14 @@ use super::classes::Member;
 use super::eval::Val;
 use super::members::Target;
 use super::modules::Module;
-use super::types::{ClassId, Std, Ty, Type};
+use super::types::{Args, ClassId, Std, Ty, Type};
+use crate::typed::Slot;
 use indexd_model::{DefFlags, DefIdx, DefKind, Rule, UnresolvedReason};
 use smallvec::SmallVec;
 use std::rc::Rc;
+
+/// Questions open at once at which no attribute is looked up.
+const ATTRS_DEPTH_MAX: u32 = 100;
 
 /// A definition that an attribute names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,7 +26,7 @@ pub(super) struct Hit {
 pub(super) struct Attr {
     pub(super) ty: Ty,
     /// The type was inferred from code.
-    pub(super) inferred: bool,
+    pub(super) is_inferred: bool,
     pub(super) hits: SmallVec<[Hit; 2]>,
     /// Reason for the missing hit.
     pub(super) reason: UnresolvedReason,
@@ -30,7 +34,7 @@ pub(super) struct Attr {
 
 impl Attr {
     fn none(ty: Ty, reason: UnresolvedReason) -> Self {
-        Self { ty, inferred: false, hits: SmallVec::new(), reason }
+        Self { ty, is_inferred: false, hits: SmallVec::new(), reason }
     }
 }
 
@@ -40,18 +44,14 @@ impl<'a> Linker<'a> {
         if let Some(a) = self.attrs.get(&(base, name)) {
             return Rc::clone(a);
         }
-        let depth = self.depth;
-        if depth > 100 {
+        if self.questions.depth() > ATTRS_DEPTH_MAX {
             return Rc::new(Attr::none(Ty::UNKNOWN, UnresolvedReason::UnknownReceiver));
         }
-        let outer = std::mem::replace(&mut self.lowest, u32::MAX);
-        self.depth += 1;
+        let opened = self.questions.open();
         let a = Rc::new(self.find_attr(base, name));
-        self.depth = depth;
-        if self.is_whole(depth) {
+        if let Slot::Done(_) = self.questions.close(&opened, Val::UNKNOWN) {
             self.attrs.insert((base, name), Rc::clone(&a));
         }
-        self.lowest = if self.lowest < depth { self.lowest.min(outer) } else { outer };
         a
     }
 
@@ -86,7 +86,7 @@ impl<'a> Linker<'a> {
             Type::SelfClass(c) => self.class_attr(c, base, &[], name),
             Type::Instance(c, args) => self.instance_attr(c, base, &args, name),
             Type::SelfOf(c) => {
-                let params = Rc::clone(&self.classes[c.0 as usize].params);
+                let params = Rc::clone(&self.classes[c].params);
                 self.instance_attr(c, base, &params, name)
             }
             Type::Union(parts) => self.union_attr(&parts, name),
@@ -118,9 +118,9 @@ impl<'a> Linker<'a> {
     fn union_attr(&mut self, parts: &[Ty], name: &'a str) -> Attr {
         let mut out = Attr::none(Ty::UNKNOWN, UnresolvedReason::UnknownReceiver);
         let mut tys = Vec::new();
-        for p in parts.iter().filter(|p| **p != Ty::NONE) {
+        for p in parts.iter().filter(|p| **p != Ty::NOTHING) {
             let a = self.attr(*p, name);
-            out.inferred |= a.inferred;
+            out.is_inferred |= a.is_inferred;
             for h in &a.hits {
                 if !out.hits.iter().any(|o| o.target == h.target) {
                     out.hits.push(*h);
@@ -137,7 +137,7 @@ impl<'a> Linker<'a> {
 
     fn attr_of_targets(&mut self, targets: &[Target], rule: Rule, v: Val) -> Attr {
         let mut out = Attr::none(v.ty, UnresolvedReason::NotFound);
-        out.inferred = v.inferred;
+        out.is_inferred = v.is_inferred;
         for t in targets {
             match t {
                 Target::Def(..) | Target::Module(_) => out.hits.push(Hit { target: *t, rule }),
@@ -171,7 +171,7 @@ impl<'a> Linker<'a> {
 
     /// Why a class has no such member.
     fn missing(&self, class: ClassId, name: &str) -> Attr {
-        if self.classes[class.0 as usize].is_open {
+        if self.classes[class].is_open {
             Attr::none(Ty::EXTERNAL, UnresolvedReason::External)
         } else if name.starts_with("__") && name.ends_with("__") {
             Attr::none(Ty::EXTERNAL, UnresolvedReason::Builtin)
@@ -181,7 +181,7 @@ impl<'a> Linker<'a> {
     }
 
     fn hit_of(&self, class: ClassId, member: &Member) -> Option<(Hit, DefIdx)> {
-        let owner = &self.classes[member.owner.0 as usize];
+        let owner = &self.classes[member.owner];
         let def = self.preferred(owner.file, &member.defs)?;
         let rule = if member.owner == class { Rule::Receiver } else { Rule::Inherited };
         Some((Hit { target: Target::Def(owner.file, def), rule }, def))
@@ -204,23 +204,21 @@ impl<'a> Linker<'a> {
                 // `C.__new__(C)` and `super().__new__(cls)` make an instance of their argument.
                 a.ty = self.types.named("builtins.object.__new__");
             }
-            if self.classes[class.0 as usize].is_enum {
+            if self.classes[class].is_enum {
                 a.ty = Ty::EXTERNAL;
             }
             return a;
         };
         let Some((hit, def)) = self.hit_of(class, &member) else { return self.missing(class, name) };
         let owner = member.owner;
-        let file = self.classes[owner.0 as usize].file;
+        let file = self.classes[owner].file;
         let d = self.facts(file).def(def);
         let v = match d.kind {
             DefKind::Method if d.flags.has(DefFlags::CLASS) => {
                 Val::new(self.types.make(Type::Bound(file, def, base)))
             }
             DefKind::Method => Val::new(self.types.make(Type::Func(file, def))),
-            DefKind::Field
-                if self.classes[class.0 as usize].is_enum && !self.is_instance_field(file, def) =>
-            {
+            DefKind::Field if self.classes[class].is_enum && !self.is_instance_field(file, def) => {
                 Val::new(self.types.instance(owner, &[]))
             }
             DefKind::Field => {
@@ -228,7 +226,7 @@ impl<'a> Linker<'a> {
                 let map = self.args_of(class, args, owner);
                 let receiver = self.instance_of_class(base);
                 let ty = self.substitute(v.ty, &map, Some(receiver));
-                Val { ty, inferred: v.inferred }
+                Val { ty, is_inferred: v.is_inferred }
             }
             DefKind::Property if d.flags.has(DefFlags::CLASS) => {
                 self.property_value(class, base, args, &member, def)
@@ -237,7 +235,7 @@ impl<'a> Linker<'a> {
             _ => self.def_value(file, def),
         };
         let mut a = Attr::none(v.ty, UnresolvedReason::NotFound);
-        a.inferred = v.inferred;
+        a.is_inferred = v.is_inferred;
         a.hits.push(hit);
         a
     }
@@ -252,7 +250,7 @@ impl<'a> Linker<'a> {
         let Some((hit, _)) = self.hit_of(class, &member) else { return self.missing(class, name) };
         let v = self.member_value(class, base, args, &member);
         let mut a = Attr::none(v.ty, UnresolvedReason::NotFound);
-        a.inferred = v.inferred;
+        a.is_inferred = v.is_inferred;
         a.hits.push(hit);
         a
     }
@@ -273,7 +271,7 @@ impl<'a> Linker<'a> {
 
     /// The type of a member read on an instance `base` of `class[args]`.
     pub(super) fn member_value(&mut self, class: ClassId, base: Ty, args: &[Ty], member: &Member) -> Val {
-        let file = self.classes[member.owner.0 as usize].file;
+        let file = self.classes[member.owner].file;
         let Some(def) = self.preferred(file, &member.defs) else { return Val::UNKNOWN };
         let d = self.facts(file).def(def);
         match d.kind {
@@ -294,17 +292,17 @@ impl<'a> Linker<'a> {
                 let map = self.args_of(class, args, member.owner);
                 let ty = self.substitute(v.ty, &map, Some(base));
                 let ty = self.described(ty, base, file, def);
-                Val { ty, inferred: v.inferred }
+                Val { ty, is_inferred: v.is_inferred }
             }
             _ => self.def_value(file, def),
         }
     }
 
     fn property_value(&mut self, class: ClassId, base: Ty, args: &[Ty], member: &Member, def: DefIdx) -> Val {
-        let file = self.classes[member.owner.0 as usize].file;
+        let file = self.classes[member.owner].file;
         let v = self.raw_return(file, def);
         let map = self.args_of(class, args, member.owner);
-        Val { ty: self.substitute(v.ty, &map, Some(base)), inferred: v.inferred }
+        Val { ty: self.substitute(v.ty, &map, Some(base)), is_inferred: v.is_inferred }
     }
 
     /// Returns true if a decorator of a method is a class with `__get__`: reading the method then calls it.
@@ -331,7 +329,7 @@ impl<'a> Linker<'a> {
                 let d_is_method = self.facts(f).def(d).kind == DefKind::Method;
                 if d_is_method { self.types.make(Type::Bound(f, d, base)) } else { ty }
             }
-            Type::StdMethod(n, getter) if self.types.text(n) == "property" => {
+            Type::StdMethod(n, getter) if &*self.types.text(n) == "property" => {
                 let bound = match *self.types.get(getter) {
                     Type::Func(f, d) => self.types.make(Type::Bound(f, d, base)),
                     _ => getter,
@@ -340,7 +338,7 @@ impl<'a> Linker<'a> {
             }
             Type::Instance(c, args) => {
                 let Some(member) = self.member(c, "__get__") else { return ty };
-                let f = self.classes[member.owner.0 as usize].file;
+                let f = self.classes[member.owner].file;
                 let map = self.args_of(c, &args, member.owner);
                 // Overloads answer for the class and for the instance; the value is in the latter.
                 let mut parts = Vec::new();
@@ -364,11 +362,11 @@ impl<'a> Linker<'a> {
     /// resolution order with a typed one decides.
     pub(super) fn field_value(&mut self, member: &Member) -> Val {
         let own = self.own_field_value(member);
-        let says_nothing = |ty| ty == Ty::UNKNOWN || ty == Ty::NONE;
+        let says_nothing = |ty| ty == Ty::UNKNOWN || ty == Ty::NOTHING;
         if !says_nothing(own.ty) {
             return own;
         }
-        let owner = &self.classes[member.owner.0 as usize];
+        let owner = &self.classes[member.owner];
         let (file, order) = (owner.file, Rc::clone(&owner.order));
         let name = member.defs.first().map_or("", |d| self.facts(file).def_name(*d));
         let from = order.iter().position(|c| *c == member.owner).map_or(0, |i| i + 1);
@@ -377,7 +375,8 @@ impl<'a> Linker<'a> {
         for class in order[from..].iter().filter(|c| **c != member.owner) {
             if let Some(base) = self.own_member(*class, name) {
                 let inherited = self.own_field_value(&base);
-                val = Val { ty: self.types.union(&[val.ty, inherited.ty]), inferred: inherited.inferred };
+                val =
+                    Val { ty: self.types.union(&[val.ty, inherited.ty]), is_inferred: inherited.is_inferred };
                 if !says_nothing(inherited.ty) {
                     break;
                 }
@@ -388,7 +387,7 @@ impl<'a> Linker<'a> {
 
     /// Returns the type by a field's own definitions: its annotation, else all that is assigned to it.
     fn own_field_value(&mut self, member: &Member) -> Val {
-        let file = self.classes[member.owner.0 as usize].file;
+        let file = self.classes[member.owner].file;
         let facts = self.facts(file);
         let declared = member.defs.iter().find(|d| facts.def(**d).ty.some().is_some());
         if let Some(&d) = declared {
@@ -398,24 +397,24 @@ impl<'a> Linker<'a> {
             }
         }
         let mut tys = Vec::new();
-        let mut inferred = false;
+        let mut is_inferred = false;
         for &d in &member.defs {
             if facts.def(d).kind == DefKind::Field {
                 let v = self.def_value(file, d);
-                inferred |= v.inferred;
+                is_inferred |= v.is_inferred;
                 tys.push(v.ty);
             }
         }
-        Val { ty: self.types.union(&tys), inferred }
+        Val { ty: self.types.union(&tys), is_inferred }
     }
 
     fn super_attr(&mut self, class: ClassId, receiver: Ty, name: &'a str) -> Attr {
-        let (of, args, is_class): (ClassId, Box<[Ty]>, bool) = match self.types.get(receiver).clone() {
+        let (of, args, is_class): (ClassId, Args, bool) = match self.types.get(receiver).clone() {
             Type::Instance(c, args) => (c, args, false),
-            Type::SelfOf(c) => (c, self.classes[c.0 as usize].params.iter().copied().collect(), false),
+            Type::SelfOf(c) => (c, self.classes[c].params.iter().copied().collect(), false),
             Type::Class(c, args) => (c, args, true),
-            Type::SelfClass(c) => (c, Box::new([]), true),
-            _ => (class, Box::new([]), false),
+            Type::SelfClass(c) => (c, Rc::from([]), true),
+            _ => (class, Rc::from([]), false),
         };
         let Some(member) = self.member_after(of, class, name) else {
             let std = self.std_of(of, &args);
@@ -429,7 +428,7 @@ impl<'a> Linker<'a> {
             };
         };
         let owner = member.owner;
-        let file = self.classes[owner.0 as usize].file;
+        let file = self.classes[owner].file;
         let Some(def) = self.preferred(file, &member.defs) else { return self.missing(class, name) };
         let d = self.facts(file).def(def);
         let v = if is_class && d.kind == DefKind::Method && !d.flags.has(DefFlags::STATIC) {
@@ -438,16 +437,16 @@ impl<'a> Linker<'a> {
             self.member_value(of, receiver, &args, &member)
         };
         let mut a = Attr::none(v.ty, UnresolvedReason::NotFound);
-        a.inferred = v.inferred;
+        a.is_inferred = v.is_inferred;
         a.hits.push(Hit { target: Target::Def(file, def), rule: Rule::Inherited });
         a
     }
 
     /// The metaclass given by keyword, on the class or one of its bases.
     fn metaclass(&mut self, class: ClassId) -> Option<ClassId> {
-        let order = Rc::clone(&self.classes[class.0 as usize].order);
+        let order = Rc::clone(&self.classes[class].order);
         order.iter().find_map(|c| {
-            let (file, def) = (self.classes[c.0 as usize].file, self.classes[c.0 as usize].def);
+            let (file, def) = (self.classes[*c].file, self.classes[*c].def);
             let facts = self.facts(file);
             facts.def(def).bases.iter().find_map(|b| match facts.expr(*b).node {
                 indexd_model::Node::Keyword { name, value } if facts.str(name) == "metaclass" => {

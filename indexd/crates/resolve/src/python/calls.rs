@@ -2,9 +2,12 @@
 
 use super::Linker;
 use super::eval::{Site, Val};
-use super::types::{ClassId, File, Std, Ty, Type, VarKey};
+use super::types::{Args, ClassId, File, Std, Ty, Type, VarKey};
+use crate::typed::DefAt;
+use crate::typed::slots::Asks;
 use indexd_model::names::qualified_name;
 use indexd_model::{BindingKind, DefFlags, DefIdx, ExprId, Key, Node, Source};
+use std::rc::Rc;
 
 impl<'a> Linker<'a> {
     /// Returns the result of calling a value of type `callee`; `site` is `None` for implicit calls.
@@ -37,20 +40,20 @@ impl<'a> Linker<'a> {
             Type::Lambda(f, e) => match self.facts(f).expr(e).node {
                 Node::Lambda { result, .. } => {
                     let v = self.eval(f, result);
-                    Val { ty: v.ty, inferred: true }
+                    Val { ty: v.ty, is_inferred: true }
                 }
                 _ => Val::UNKNOWN,
             },
             Type::Partial(f) => self.call_once(f, None),
             Type::Union(parts) => {
-                let mut inferred = false;
+                let mut is_inferred = false;
                 let mut tys = Vec::new();
-                for p in parts.iter().filter(|p| **p != Ty::NONE) {
+                for p in parts.iter().filter(|p| **p != Ty::NOTHING) {
                     let v = self.call(*p, site);
-                    inferred |= v.inferred;
+                    is_inferred |= v.is_inferred;
                     tys.push(v.ty);
                 }
-                Val { ty: self.types.union(&tys), inferred }
+                Val { ty: self.types.union(&tys), is_inferred }
             }
             Type::External => Val::new(Ty::EXTERNAL),
             _ => Val::UNKNOWN,
@@ -67,12 +70,12 @@ impl<'a> Linker<'a> {
 
     /// Returns the type of an unknown member: external if the class is open.
     fn outside(&self, class: ClassId) -> Ty {
-        if self.classes[class.0 as usize].is_open { Ty::EXTERNAL } else { Ty::UNKNOWN }
+        if self.classes[class].is_open { Ty::EXTERNAL } else { Ty::UNKNOWN }
     }
 
     /// An instance; type arguments not written are found from the constructor's arguments.
     fn construct(&mut self, class: ClassId, args: &[Ty], site: Option<Site>) -> Ty {
-        let params = std::rc::Rc::clone(&self.classes[class.0 as usize].params);
+        let params = Rc::clone(&self.classes[class].params);
         if !args.is_empty() || params.is_empty() {
             return self.types.instance(class, args);
         }
@@ -80,7 +83,7 @@ impl<'a> Linker<'a> {
         let mut map = Vec::new();
         for name in ["__init__", "__new__"] {
             if let Some(m) = self.member(class, name) {
-                let file = self.classes[m.owner.0 as usize].file;
+                let file = self.classes[m.owner].file;
                 if let Some(d) = self.preferred(file, &m.defs) {
                     self.solve(file, d, true, site, &mut map);
                 }
@@ -125,12 +128,12 @@ impl<'a> Linker<'a> {
         }
         let mut map = Vec::new();
         if let Some(r) = receiver {
-            let (class, args): (Option<ClassId>, Box<[Ty]>) = match self.types.get(r).clone() {
+            let (class, args): (Option<ClassId>, Args) = match self.types.get(r).clone() {
                 Type::Instance(c, args) | Type::Class(c, args) => (Some(c), args),
                 Type::SelfOf(c) | Type::SelfClass(c) => {
-                    (Some(c), self.classes[c.0 as usize].params.iter().copied().collect())
+                    (Some(c), self.classes[c].params.iter().copied().collect())
                 }
-                _ => (None, Box::new([])),
+                _ => (None, Rc::from([])),
             };
             if let (Some(c), Some(owner)) = (class, self.class_of(file, def)) {
                 map = self.args_of(c, &args, owner);
@@ -146,7 +149,7 @@ impl<'a> Linker<'a> {
         if let Some(site) = site {
             self.solve(file, def, receiver.is_some(), site, &mut map);
         }
-        Val { ty: self.substitute(raw.ty, &map, receiver), inferred: raw.inferred }
+        Val { ty: self.substitute(raw.ty, &map, receiver), is_inferred: raw.is_inferred }
     }
 
     /// The overloads behind an implementation: definitions of its name and parent marked so.
@@ -223,7 +226,7 @@ impl<'a> Linker<'a> {
 
     /// Returns true if a value may be passed; only plain types and `None` are distinguished.
     fn fits(&self, have: Ty, want: Ty) -> bool {
-        let plain = |t: Ty| t == Ty::NONE || self.is_plain(t);
+        let plain = |t: Ty| t == Ty::NOTHING || self.is_plain(t);
         let wants = self.types.members(want);
         let haves = self.types.members(have);
         if !wants.iter().all(|w| plain(*w)) {
@@ -282,7 +285,7 @@ impl<'a> Linker<'a> {
 
     /// Returns the declared or inferred result of a function, with its variables open.
     pub(super) fn raw_return(&mut self, file: File, def: DefIdx) -> Val {
-        self.once_in(|l| &mut l.returns, (file, def), |l| l.read_return(file, def))
+        self.once(|l| &mut l.answers.results, DefAt { file, def }, |l| l.read_return(file, def))
     }
 
     fn read_return(&mut self, file: File, def: DefIdx) -> Val {
@@ -303,15 +306,15 @@ impl<'a> Linker<'a> {
                     None if flags.has(DefFlags::GENERATOR) => self.types.std(Std::Iter, &[ty]),
                     None => ty,
                 };
-                Val { ty, inferred: true }
+                Val { ty, is_inferred: true }
             }
         };
         if flags.has(DefFlags::CONTEXT_MANAGER) {
             let inner = self.element(v.ty);
-            return Val { ty: self.types.std(Std::Context, &[inner]), inferred: v.inferred };
+            return Val { ty: self.types.std(Std::Context, &[inner]), is_inferred: v.is_inferred };
         }
         if flags.has(DefFlags::ASYNC) && !flags.has(DefFlags::GENERATOR) {
-            return Val { ty: self.types.std(Std::Awaitable, &[v.ty]), inferred: v.inferred };
+            return Val { ty: self.types.std(Std::Awaitable, &[v.ty]), is_inferred: v.is_inferred };
         }
         v
     }
@@ -325,7 +328,7 @@ impl<'a> Linker<'a> {
         loop {
             let base = self.member_after(class, after, method)?;
             after = base.owner;
-            let (file, def) = (self.classes[after.0 as usize].file, *base.defs.last()?);
+            let (file, def) = (self.classes[after].file, *base.defs.last()?);
             let facts = self.facts(file);
             let mut params = facts.def(def).params.iter().filter_map(|p| facts.binding(*p));
             let param = params.find(|b| facts.str(b.name) == name)?;
@@ -360,7 +363,7 @@ impl<'a> Linker<'a> {
             Some(class) => {
                 // The class of the stub replaces that of the source, so its members are looked up by the
                 // stub's own keys.
-                let class = qualified_name(&facts, self.classes[class.0 as usize].def);
+                let class = qualified_name(&facts, self.classes[class].def);
                 let key = Key::member(&format!("{}#{class}", self.module_scope(stub)), name);
                 self.view.find(key);
                 there

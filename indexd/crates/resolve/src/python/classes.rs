@@ -2,9 +2,10 @@
 
 use super::Linker;
 use super::members::Target;
-use super::types::{ClassId, File, Std, Ty, Type};
+use super::types::{Args, ClassId, File, Std, Ty, Type};
 use indexd_model::names::qualified_name;
 use indexd_model::{DefFlags, DefIdx, DefKind, ExprId, Key, Node};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -17,7 +18,7 @@ pub(super) struct Class {
     /// Itself and its bases in the tree, in resolution order.
     pub(super) order: Rc<[ClassId]>,
     /// Direct bases of the tree with their type arguments.
-    pub(super) bases: Rc<[(ClassId, Box<[Ty]>)]>,
+    pub(super) bases: Rc<[(ClassId, Args)]>,
     /// A container of the language among the bases.
     pub(super) std: Option<Ty>,
     /// A base outside the tree or not known.
@@ -25,6 +26,23 @@ pub(super) struct Class {
     pub(super) is_enum: bool,
     /// Its type variables.
     pub(super) params: Rc<[Ty]>,
+}
+
+/// The classes of a run, and their members that were asked for.
+#[derive(Default)]
+pub(super) struct Classes<'a> {
+    all: Vec<Class>,
+    ids: FxHashMap<(File, DefIdx), ClassId>,
+    members: FxHashMap<(ClassId, &'a str), Option<Rc<Member>>>,
+    own_members: FxHashMap<(ClassId, &'a str), Option<Rc<Member>>>,
+}
+
+impl std::ops::Index<ClassId> for Classes<'_> {
+    type Output = Class;
+
+    fn index(&self, class: ClassId) -> &Class {
+        &self.all[class.0 as usize]
+    }
 }
 
 /// A member found in a class or one of its bases.
@@ -40,19 +58,19 @@ const ORDER_MAX: usize = 64;
 impl<'a> Linker<'a> {
     /// The class defined at `def`.
     pub(super) fn class(&mut self, file: File, def: DefIdx) -> ClassId {
-        if let Some(&id) = self.class_ids.get(&(file, def)) {
+        if let Some(&id) = self.classes.ids.get(&(file, def)) {
             return id;
         }
         if let Some(source) = self.source_of_stub(file, def) {
-            self.class_ids.insert((file, def), source);
+            self.classes.ids.insert((file, def), source);
             return source;
         }
         let facts = self.facts(file);
         let scope = format!("{}#{}", self.module_scope(file), qualified_name(&facts, def)).into();
         self.record(file, def);
-        let id = ClassId(self.classes.len() as u32);
+        let id = ClassId(self.classes.all.len() as u32);
         // A class among its own bases, by mistake, sees itself without any.
-        self.classes.push(Class {
+        self.classes.all.push(Class {
             file,
             def,
             scope,
@@ -63,7 +81,7 @@ impl<'a> Linker<'a> {
             is_enum: false,
             params: Rc::new([]),
         });
-        self.class_ids.insert((file, def), id);
+        self.classes.ids.insert((file, def), id);
         self.read_bases(id, file, def);
         id
     }
@@ -109,7 +127,7 @@ impl<'a> Linker<'a> {
     fn read_bases(&mut self, id: ClassId, file: File, def: DefIdx) {
         let facts = self.facts(file);
         let d = facts.def(def);
-        let mut bases: Vec<(ClassId, Box<[Ty]>)> = Vec::new();
+        let mut bases: Vec<(ClassId, Args)> = Vec::new();
         let mut params: Vec<Ty> = d.type_params.iter().map(|b| self.binding_var(file, *b)).collect();
         let (mut is_open, mut is_enum, mut std) = (false, false, None);
         for &base in &d.bases {
@@ -150,13 +168,13 @@ impl<'a> Linker<'a> {
             }
         }
         for (c, _) in &bases {
-            let base = &self.classes[c.0 as usize];
+            let base = &self.classes[*c];
             is_open |= base.is_open;
             is_enum |= base.is_enum;
             std = std.or(base.std);
         }
         let order = self.linearize(id, &bases);
-        let class = &mut self.classes[id.0 as usize];
+        let class = &mut self.classes.all[id.0 as usize];
         class.order = order;
         class.bases = bases.into();
         class.is_open = is_open;
@@ -185,9 +203,8 @@ impl<'a> Linker<'a> {
 
     /// C3 (<https://www.python.org/download/releases/2.3/mro/>); where it has no answer, the order of
     /// a walk depth first.
-    fn linearize(&self, id: ClassId, bases: &[(ClassId, Box<[Ty]>)]) -> Rc<[ClassId]> {
-        let mut lists: Vec<Vec<ClassId>> =
-            bases.iter().map(|b| self.classes[b.0.0 as usize].order.to_vec()).collect();
+    fn linearize(&self, id: ClassId, bases: &[(ClassId, Args)]) -> Rc<[ClassId]> {
+        let mut lists: Vec<Vec<ClassId>> = bases.iter().map(|b| self.classes[b.0].order.to_vec()).collect();
         lists.push(bases.iter().map(|b| b.0).collect());
         let mut out = vec![id];
         while out.len() < ORDER_MAX {
@@ -210,10 +227,10 @@ impl<'a> Linker<'a> {
     /// Returns the member `name` of a class, its own or inherited. A base that declares an attribute, by an
     /// annotation or as a method, wins over a subclass that merely assigns it.
     pub(super) fn member(&mut self, class: ClassId, name: &'a str) -> Option<Rc<Member>> {
-        if let Some(m) = self.class_members.get(&(class, name)) {
+        if let Some(m) = self.classes.members.get(&(class, name)) {
             return m.clone();
         }
-        let order = Rc::clone(&self.classes[class.0 as usize].order);
+        let order = Rc::clone(&self.classes[class].order);
         let nearest = order.iter().find_map(|c| self.own_member(*c, name));
         let found = match nearest {
             Some(m) if !self.is_declared(&m) => {
@@ -225,12 +242,12 @@ impl<'a> Linker<'a> {
             }
             other => other,
         };
-        self.class_members.insert((class, name), found.clone());
+        self.classes.members.insert((class, name), found.clone());
         found
     }
 
     fn is_declared(&self, member: &Member) -> bool {
-        let facts = self.facts(self.classes[member.owner.0 as usize].file);
+        let facts = self.facts(self.classes[member.owner].file);
         member.defs.iter().map(|d| facts.def(*d)).any(|d| d.kind != DefKind::Field || d.ty.some().is_some())
     }
 
@@ -241,16 +258,16 @@ impl<'a> Linker<'a> {
         after: ClassId,
         name: &'a str,
     ) -> Option<Rc<Member>> {
-        let order = Rc::clone(&self.classes[class.0 as usize].order);
+        let order = Rc::clone(&self.classes[class].order);
         let from = order.iter().position(|c| *c == after).map_or(0, |i| i + 1);
         order[from..].iter().find_map(|c| self.own_member(*c, name))
     }
 
     pub(super) fn own_member(&mut self, class: ClassId, name: &'a str) -> Option<Rc<Member>> {
-        if let Some(m) = self.own_members.get(&(class, name)) {
+        if let Some(m) = self.classes.own_members.get(&(class, name)) {
             return m.clone();
         }
-        let it = &self.classes[class.0 as usize];
+        let it = &self.classes[class];
         let (file, def) = (it.file, it.def);
         let key = Key::member(&it.scope, name);
         let facts = self.facts(file);
@@ -264,7 +281,7 @@ impl<'a> Linker<'a> {
             }
         }
         let found = (!defs.is_empty()).then(|| Rc::new(Member { owner: class, defs }));
-        self.own_members.insert((class, name), found.clone());
+        self.classes.own_members.insert((class, name), found.clone());
         found
     }
 
@@ -295,8 +312,8 @@ impl<'a> Linker<'a> {
 
     /// Returns the container of the language that a class acts as for `with`, iteration and calls.
     pub(super) fn std_of(&mut self, class: ClassId, args: &[Ty]) -> Option<Ty> {
-        let std = self.classes[class.0 as usize].std?;
-        let own = self.classes[class.0 as usize].params.clone();
+        let std = self.classes[class].std?;
+        let own = self.classes[class].params.clone();
         let map: Vec<(Ty, Ty)> = own.iter().copied().zip(args.iter().copied()).collect();
         Some(self.substitute(std, &map, None))
     }
@@ -307,14 +324,14 @@ impl<'a> Linker<'a> {
     }
 
     fn args_within(&mut self, class: ClassId, args: &[Ty], owner: ClassId, depth: u32) -> Vec<(Ty, Ty)> {
-        let params = Rc::clone(&self.classes[class.0 as usize].params);
+        let params = Rc::clone(&self.classes[class].params);
         let map: Vec<(Ty, Ty)> = params.iter().copied().zip(args.iter().copied()).collect();
         if class == owner || depth > 8 {
             return map;
         }
-        let bases = Rc::clone(&self.classes[class.0 as usize].bases);
+        let bases = Rc::clone(&self.classes[class].bases);
         for (base, base_args) in bases.iter() {
-            if self.classes[base.0 as usize].order.contains(&owner) {
+            if self.classes[*base].order.contains(&owner) {
                 let given: Vec<Ty> = base_args.iter().map(|a| self.substitute(*a, &map, None)).collect();
                 return self.args_within(*base, &given, owner, depth + 1);
             }

@@ -4,46 +4,15 @@ use super::Linker;
 use super::members::Target;
 use super::names::is_builtin;
 use super::types::{File, Std, Ty, Type, VarKey};
+use crate::typed::DefAt;
+pub(super) use crate::typed::Val;
+use crate::typed::slots::Asks;
 use indexd_model::facts::{LiteralKind, SequenceKind};
 use indexd_model::path::{dir_of, file_name_of, join};
 use indexd_model::{
     BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, FactsView, FileRoles, List, Node, Source,
 };
-use rustc_hash::FxHashMap;
-use std::hash::Hash;
-
-/// Expressions under evaluation at once; deeper chains are not followed.
-const DEPTH_MAX: u32 = 80;
-
-/// A type, and whether it was inferred from code rather than declared or constructed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Val {
-    pub(super) ty: Ty,
-    pub(super) inferred: bool,
-}
-
-impl Val {
-    pub(super) const UNKNOWN: Self = Self { ty: Ty::UNKNOWN, inferred: false };
-
-    pub(super) fn new(ty: Ty) -> Self {
-        Self { ty, inferred: false }
-    }
-}
-
-/// An answer, or the mark that it is being computed.
-///
-/// Types depend on themselves: `while x: x = x.next`. Asking for an open answer yields "unknown", and every
-/// answer in between is partial: it is returned, but kept only when the outermost open question it met is
-/// itself. The next question then finds the whole answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Slot {
-    Empty,
-    Open(u32),
-    Done(Val),
-}
-
-/// Partial answers after which everything is kept: a bound on repeated work.
-const PARTIAL_MAX: u32 = 50_000;
+use std::rc::Rc;
 
 /// The arguments of a call.
 #[derive(Clone, Copy)]
@@ -54,74 +23,12 @@ pub(super) struct Site {
 }
 
 impl<'a> Linker<'a> {
-    /// Answers a question once: `get` and `set` reach its slot, `ask` finds the answer.
-    pub(super) fn once(
-        &mut self,
-        get: impl Fn(&mut Self) -> Slot,
-        set: impl Fn(&mut Self, Slot),
-        ask: impl FnOnce(&mut Self) -> Val,
-    ) -> Val {
-        match get(self) {
-            Slot::Done(v) => return v,
-            Slot::Open(depth) => {
-                self.lowest = self.lowest.min(depth);
-                return Val::UNKNOWN;
-            }
-            Slot::Empty => {}
-        }
-        if self.depth >= DEPTH_MAX {
-            self.lowest = 0;
-            return Val::UNKNOWN;
-        }
-        let outer = std::mem::replace(&mut self.lowest, u32::MAX);
-        let depth = self.depth;
-        set(self, Slot::Open(depth));
-        self.depth += 1;
-        let v = ask(self);
-        self.depth = depth;
-        let slot = if self.is_whole(depth) { Slot::Done(v) } else { Slot::Empty };
-        set(self, slot);
-        self.lowest = if self.lowest < depth { self.lowest.min(outer) } else { outer };
-        v
-    }
-
-    /// Answers a question once, like [`Self::once`], with the slots in a map.
-    pub(super) fn once_in<K: Copy + Eq + Hash>(
-        &mut self,
-        slots: fn(&mut Self) -> &mut FxHashMap<K, Slot>,
-        key: K,
-        ask: impl FnOnce(&mut Self) -> Val,
-    ) -> Val {
-        let get = |l: &mut Self| slots(l).get(&key).copied().unwrap_or(Slot::Empty);
-        self.once(get, |l, slot| _ = slots(l).insert(key, slot), ask)
-    }
-
-    /// Returns true if the answer found at `depth` met no open question outside it.
-    pub(super) fn is_whole(&mut self, depth: u32) -> bool {
-        if self.lowest >= depth || depth == 0 {
-            return true;
-        }
-        self.n_partial += 1;
-        self.n_partial > PARTIAL_MAX
-    }
-
     /// The type of an expression as a value.
     pub(super) fn eval(&mut self, file: File, id: ExprId) -> Val {
         if id.some().is_none() {
             return Val::UNKNOWN;
         }
-        if file == 0 {
-            return self.once(
-                |l| l.own_exprs.get(id.index()).copied().unwrap_or(Slot::Done(Val::UNKNOWN)),
-                |l, s| {
-                    if let Some(slot) = l.own_exprs.get_mut(id.index()) {
-                        *slot = s;
-                    }
-                },
-                |l| l.eval_node(file, id),
-            );
-        }
-        self.once_in(|l| &mut l.exprs, (file, id), |l| l.eval_node(file, id))
+        self.once(|l| &mut l.answers.exprs, (file, id), |l| l.eval_node(file, id))
     }
 
     fn eval_node(&mut self, file: File, id: ExprId) -> Val {
@@ -135,22 +42,22 @@ impl<'a> Linker<'a> {
             Node::Attr { base, name } => {
                 let base = self.eval(file, base);
                 let attr = self.attr(base.ty, facts.str(name));
-                Val { ty: attr.ty, inferred: base.inferred || attr.inferred }
+                Val { ty: attr.ty, is_inferred: base.is_inferred || attr.is_inferred }
             }
             Node::Call { callee, args } => {
                 let callee = self.eval(file, callee);
                 let site = Site { file, at: expr.at, args };
                 let v = self.call(callee.ty, Some(site));
-                Val { ty: v.ty, inferred: callee.inferred || v.inferred }
+                Val { ty: v.ty, is_inferred: callee.is_inferred || v.is_inferred }
             }
             Node::Index { base, args } => self.index(file, base, args),
             Node::Item { base, index } => {
                 let base = self.eval(file, base);
-                Val { ty: self.item(base.ty, index), inferred: base.inferred }
+                Val { ty: self.item(base.ty, index), is_inferred: base.is_inferred }
             }
             Node::Slice { base } => {
                 let base = self.eval(file, base);
-                Val { ty: self.slice(base.ty), inferred: base.inferred }
+                Val { ty: self.slice(base.ty), is_inferred: base.is_inferred }
             }
             Node::Binary { left, right }
             | Node::Union { left, right }
@@ -160,9 +67,15 @@ impl<'a> Linker<'a> {
                 // `x or y`: a falsy left side is not the result.
                 let l =
                     if matches!(expr.node, Node::Binary { .. }) { self.types.some(left.ty) } else { left.ty };
-                let l =
-                    if l == Ty::NONE && matches!(expr.node, Node::Binary { .. }) { Ty::UNKNOWN } else { l };
-                Val { ty: self.types.union(&[l, right.ty]), inferred: left.inferred || right.inferred }
+                let l = if l == Ty::NOTHING && matches!(expr.node, Node::Binary { .. }) {
+                    Ty::UNKNOWN
+                } else {
+                    l
+                };
+                Val {
+                    ty: self.types.union(&[l, right.ty]),
+                    is_inferred: left.is_inferred || right.is_inferred,
+                }
             }
             Node::Unary { value } => self.eval(file, value),
             Node::Compare { .. } => Val::new(self.types.std(Std::Bool, &[])),
@@ -172,7 +85,7 @@ impl<'a> Linker<'a> {
             Node::Lambda { .. } => Val::new(self.types.make(Type::Lambda(file, id))),
             Node::Await { value } => {
                 let v = self.eval(file, value);
-                Val { ty: self.awaited(v.ty), inferred: v.inferred }
+                Val { ty: self.awaited(v.ty), is_inferred: v.is_inferred }
             }
             Node::Assert { value, ty } => self.narrowed(file, value, ty),
             Node::Quoted { value } | Node::Keyword { value, .. } | Node::Spread { value } => {
@@ -190,7 +103,7 @@ impl<'a> Linker<'a> {
             LiteralKind::Int => Std::Int,
             LiteralKind::Float => Std::Float,
             LiteralKind::Bool => Std::Bool,
-            LiteralKind::None => return Ty::NONE,
+            LiteralKind::None => return Ty::NOTHING,
             LiteralKind::Complex | LiteralKind::Rune | LiteralKind::Ellipsis => return Ty::EXTERNAL,
         };
         self.types.std(std, &[])
@@ -252,7 +165,7 @@ impl<'a> Linker<'a> {
         if let (SequenceKind::Dict, Node::KeyValue { key, value }) = (kind, self.facts(file).expr(elem).node)
         {
             let (k, v) = (self.eval(file, key), self.eval(file, value));
-            return Val { ty: self.types.std(Std::Dict, &[k.ty, v.ty]), inferred: v.inferred };
+            return Val { ty: self.types.std(Std::Dict, &[k.ty, v.ty]), is_inferred: v.is_inferred };
         }
         let e = self.eval(file, elem);
         let std = match kind {
@@ -260,7 +173,7 @@ impl<'a> Linker<'a> {
             SequenceKind::Set => Std::Set,
             SequenceKind::Generator => Std::Iter,
         };
-        Val { ty: self.types.std(std, &[e.ty]), inferred: e.inferred }
+        Val { ty: self.types.std(std, &[e.ty]), is_inferred: e.is_inferred }
     }
 
     fn index(&mut self, file: File, base: ExprId, args: List) -> Val {
@@ -274,7 +187,7 @@ impl<'a> Linker<'a> {
             Type::Named(_) => b,
             _ => {
                 let site = self.facts(file).list(args).first().map(|first| (file, *first));
-                Val { ty: self.subscript(b.ty, site), inferred: b.inferred }
+                Val { ty: self.subscript(b.ty, site), is_inferred: b.is_inferred }
             }
         }
     }
@@ -293,14 +206,14 @@ impl<'a> Linker<'a> {
 
     /// Returns the type of the targets of a name; several values are a union.
     pub(super) fn targets_value(&mut self, targets: &[Target]) -> Val {
-        let mut inferred = false;
+        let mut is_inferred = false;
         let mut tys = Vec::with_capacity(targets.len());
         for t in targets {
             let v = self.target_value(*t);
-            inferred |= v.inferred;
+            is_inferred |= v.is_inferred;
             tys.push(v.ty);
         }
-        Val { ty: self.types.union(&tys), inferred }
+        Val { ty: self.types.union(&tys), is_inferred }
     }
 
     fn target_value(&mut self, target: Target) -> Val {
@@ -315,7 +228,7 @@ impl<'a> Linker<'a> {
 
     /// The type of a definition's name as a value.
     pub(super) fn def_value(&mut self, file: File, def: DefIdx) -> Val {
-        self.once_in(|l| &mut l.defs, (file, def), |l| l.read_def(file, def))
+        self.once(|l| &mut l.answers.defs, DefAt { file, def }, |l| l.read_def(file, def))
     }
 
     fn read_def(&mut self, file: File, def: DefIdx) -> Val {
@@ -325,7 +238,7 @@ impl<'a> Linker<'a> {
         match d.kind {
             DefKind::Class => {
                 let c = self.class(file, def);
-                Val::new(self.types.make(Type::Class(c, Box::new([]))))
+                Val::new(self.types.make(Type::Class(c, Rc::from([]))))
             }
             DefKind::Function | DefKind::Method => self.function_value(file, def),
             DefKind::Type => {
@@ -370,7 +283,7 @@ impl<'a> Linker<'a> {
 
     /// The type of a local binding.
     pub(super) fn binding(&mut self, file: File, id: BindingId) -> Val {
-        self.once_in(|l| &mut l.bindings, (file, id), |l| l.read_binding(file, id))
+        self.once(|l| &mut l.answers.bindings, (file, id), |l| l.read_binding(file, id))
     }
 
     fn read_binding(&mut self, file: File, id: BindingId) -> Val {
@@ -404,15 +317,15 @@ impl<'a> Linker<'a> {
                     return Val::new(self.annotation(file, e));
                 }
                 if let Some(ty) = self.fixture(file, b.scope, facts.str(b.name)) {
-                    return Val { ty, inferred: true };
+                    return Val { ty, is_inferred: true };
                 }
                 if let Some(ty) = self.overridden_param(file, b.scope, facts.str(b.name)) {
-                    return Val { ty, inferred: true };
+                    return Val { ty, is_inferred: true };
                 }
                 if let [Source::Assigned(default), ..] = sources {
                     let v = self.eval(file, *default);
-                    if v.ty != Ty::UNKNOWN && v.ty != Ty::NONE {
-                        return Val { ty: v.ty, inferred: true };
+                    if v.ty != Ty::UNKNOWN && v.ty != Ty::NOTHING {
+                        return Val { ty: v.ty, is_inferred: true };
                     }
                 }
                 Val::new(self.types.make(Type::Var(file, VarKey::Binding(id))))
@@ -422,14 +335,14 @@ impl<'a> Linker<'a> {
     }
 
     fn joined(&mut self, file: File, sources: &[Source]) -> Val {
-        let mut inferred = false;
+        let mut is_inferred = false;
         let mut tys = Vec::with_capacity(sources.len());
         for s in sources {
             let v = self.source(file, *s);
-            inferred |= v.inferred;
+            is_inferred |= v.is_inferred;
             tys.push(v.ty);
         }
-        Val { ty: self.types.union(&tys), inferred }
+        Val { ty: self.types.union(&tys), is_inferred }
     }
 
     fn source(&mut self, file: File, source: Source) -> Val {
@@ -438,20 +351,20 @@ impl<'a> Linker<'a> {
             Source::Assigned(e) => self.eval(file, e),
             Source::Unpacked { value, index } => {
                 let v = self.eval(file, value);
-                Val { ty: self.item(v.ty, index), inferred: v.inferred }
+                Val { ty: self.item(v.ty, index), is_inferred: v.is_inferred }
             }
             Source::Element { of, .. } => {
                 let v = self.eval(file, of);
-                Val { ty: self.element(v.ty), inferred: v.inferred }
+                Val { ty: self.element(v.ty), is_inferred: v.is_inferred }
             }
             Source::ElementUnpacked { of, index } => {
                 let v = self.eval(file, of);
                 let elem = self.element(v.ty);
-                Val { ty: self.item(elem, index), inferred: v.inferred }
+                Val { ty: self.item(elem, index), is_inferred: v.is_inferred }
             }
             Source::Entered(e) => {
                 let v = self.eval(file, e);
-                Val { ty: self.entered(v.ty), inferred: v.inferred }
+                Val { ty: self.entered(v.ty), is_inferred: v.is_inferred }
             }
             Source::Caught(e) | Source::Narrowed(e) => Val::new(self.instance_of(file, e)),
             Source::Def(d) => self.def_value(file, d),
@@ -486,7 +399,7 @@ impl<'a> Linker<'a> {
                 if rest.is_empty() {
                     before
                 } else {
-                    Val { ty: self.types.union(&rest), inferred: before.inferred }
+                    Val { ty: self.types.union(&rest), is_inferred: before.is_inferred }
                 }
             }
             _ => {
@@ -510,12 +423,12 @@ impl<'a> Linker<'a> {
     fn is_a(&self, ty: Ty, of: Ty) -> bool {
         match (self.types.get(ty), self.types.get(of)) {
             (Type::Instance(c, _) | Type::SelfOf(c), Type::Instance(d, _) | Type::SelfOf(d)) => {
-                self.classes[c.0 as usize].order.contains(d)
+                self.classes[*c].order.contains(d)
             }
             (Type::Std(a, _), Type::Std(b, _)) => {
                 a == b || matches!((a, b), (Std::Tuple, Std::Tuples) | (Std::Tuples, Std::Tuple))
             }
-            (Type::Class(c, _), Type::Class(d, _)) => self.classes[c.0 as usize].order.contains(d),
+            (Type::Class(c, _), Type::Class(d, _)) => self.classes[*c].order.contains(d),
             _ => false,
         }
     }
@@ -582,7 +495,7 @@ impl<'a> Linker<'a> {
 
     fn is_metaclass(&mut self, class: super::types::ClassId) -> bool {
         // A class that derives from `type` has classes as its instances.
-        let (file, def) = (self.classes[class.0 as usize].file, self.classes[class.0 as usize].def);
+        let (file, def) = (self.classes[class].file, self.classes[class].def);
         let facts = self.facts(file);
         facts
             .def(def)
@@ -606,7 +519,7 @@ impl<'a> Linker<'a> {
         if let Some(class) = self.class_of(file, def)
             && let Some(m) = self.member(class, name)
         {
-            let (f, d) = (self.classes[m.owner.0 as usize].file, *m.defs.last()?);
+            let (f, d) = (self.classes[m.owner].file, *m.defs.last()?);
             if self.is_fixture(f, d) && d != def {
                 return Some(self.fixture_value(f, d));
             }

@@ -2,7 +2,9 @@
 
 use super::Linker;
 use super::types::{File, Std, Ty, Type, VarKey};
+use crate::typed::types::Shape;
 use indexd_model::BindingId;
+use std::rc::Rc;
 
 /// Nesting of type arguments that is followed.
 const DEPTH_MAX: u32 = 6;
@@ -20,11 +22,12 @@ impl<'a> Linker<'a> {
         }
         match self.types.get(ty) {
             Type::Var(..) if !out.contains(&ty) => out.push(ty),
-            Type::Class(_, args) | Type::Instance(_, args) | Type::Std(_, args) | Type::Union(args) => {
-                args.iter().for_each(|a| self.vars_of(*a, out));
+            other => {
+                other.any_part(&mut |part| {
+                    self.vars_of(part, out);
+                    false
+                });
             }
-            Type::ClassOf(t) | Type::Partial(t) => self.vars_of(*t, out),
-            _ => {}
         }
     }
 
@@ -50,36 +53,19 @@ impl<'a> Linker<'a> {
                 Some((r, Type::Class(..) | Type::SelfClass(_))) => r,
                 _ => ty,
             },
-            Type::Class(c, args) => {
-                let args = self.replace_all(&args, map, receiver, depth);
-                self.types.make(Type::Class(c, args))
-            }
-            Type::Instance(c, args) => {
-                let args = self.replace_all(&args, map, receiver, depth);
-                self.types.make(Type::Instance(c, args))
-            }
-            Type::Std(kind, args) => {
-                let args = self.replace_all(&args, map, receiver, depth);
-                self.types.make(Type::Std(kind, args))
-            }
             Type::Union(args) => {
-                let args = self.replace_all(&args, map, receiver, depth);
+                let args: Vec<Ty> = args.iter().map(|a| self.replace(*a, map, receiver, depth + 1)).collect();
                 self.types.union(&args)
             }
             Type::ClassOf(t) => {
                 let t = self.replace(t, map, receiver, depth + 1);
                 self.class_of_instance(t)
             }
-            Type::Partial(t) => {
-                let t = self.replace(t, map, receiver, depth + 1);
-                self.types.make(Type::Partial(t))
+            other => {
+                let other = other.mapped(&mut |part| self.replace(part, map, receiver, depth + 1));
+                self.types.make(other)
             }
-            _ => ty,
         }
-    }
-
-    fn replace_all(&mut self, args: &[Ty], map: &[(Ty, Ty)], receiver: Option<Ty>, depth: u32) -> Box<[Ty]> {
-        args.iter().map(|a| self.replace(*a, map, receiver, depth + 1)).collect()
     }
 
     /// Learns from a value of type `actual` passed where `pattern` is expected.
@@ -105,7 +91,7 @@ impl<'a> Linker<'a> {
             }
             (Type::Instance(c, args), Type::Instance(d, given)) => {
                 let known = self.args_of(d, &given, c);
-                let params = std::rc::Rc::clone(&self.classes[c.0 as usize].params);
+                let params = Rc::clone(&self.classes[c].params);
                 for (arg, param) in args.iter().zip(params.iter()) {
                     if let Some(k) = known.iter().find(|k| k.0 == *param) {
                         self.unify(*arg, k.1, map, depth + 1);

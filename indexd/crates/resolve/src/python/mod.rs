@@ -25,14 +25,15 @@ mod uses;
 
 use crate::loaded::{Blocks, Loaded};
 use crate::recorder::Recorder;
-use classes::{Class, Member};
-use eval::Slot;
-use indexd_model::{DefIdx, ExprId, Facts, FileDoc, Links};
+use crate::typed::Questions;
+use crate::typed::slots::{Answers, Asks};
+use classes::Classes;
+use indexd_model::{Facts, FileDoc, Links};
 use members::Found;
 use modules::Module;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
-use types::{ClassId, File, Ty, Types};
+use types::{File, Ty, Types};
 
 /// Links one Python file.
 pub(crate) fn link(file: FileDoc, facts: Facts, view: &Recorder) -> Links {
@@ -41,6 +42,11 @@ pub(crate) fn link(file: FileDoc, facts: Facts, view: &Recorder) -> Links {
     let mut linker = Linker::new(&loaded, view);
     linker.run()
 }
+
+/// Expressions under evaluation at once; deeper chains are not followed.
+const DEPTH_MAX: u32 = 80;
+/// Partial answers after which everything is kept, but one.
+const PARTIAL_MAX: u32 = 49_999;
 
 /// One linking run. File 0 is the one being linked.
 struct Linker<'a> {
@@ -56,26 +62,18 @@ struct Linker<'a> {
     /// Imports being followed, one inside the other.
     n_followed: u8,
     module_scopes: FxHashMap<File, Rc<str>>,
-    classes: Vec<Class>,
-    class_ids: FxHashMap<(File, DefIdx), ClassId>,
-    class_members: FxHashMap<(ClassId, &'a str), Option<Rc<Member>>>,
-    own_members: FxHashMap<(ClassId, &'a str), Option<Rc<Member>>>,
+    classes: Classes<'a>,
     attrs: FxHashMap<(Ty, &'a str), Rc<attrs::Attr>>,
-    /// Types of this file's expressions, by number.
-    own_exprs: Vec<Slot>,
-    exprs: FxHashMap<(File, ExprId), Slot>,
-    annotations: FxHashMap<(File, ExprId), Slot>,
-    bindings: FxHashMap<(File, indexd_model::BindingId), Slot>,
-    defs: FxHashMap<(File, DefIdx), Slot>,
-    returns: FxHashMap<(File, DefIdx), Slot>,
+    answers: Answers,
     /// Starts of definitions by file, for finding the one around a place.
     spans: FxHashMap<File, Rc<[uses::DefSpan]>>,
-    /// Questions being answered, one inside the other.
-    depth: u32,
-    /// The outermost question that an answer under way found open; see [`eval::Slot`].
-    lowest: u32,
-    /// Answers not kept so far because they were partial.
-    n_partial: u32,
+    questions: Questions,
+}
+
+impl Asks for Linker<'_> {
+    fn questions(&mut self) -> &mut Questions {
+        &mut self.questions
+    }
 }
 
 impl<'a> Linker<'a> {
@@ -91,21 +89,11 @@ impl<'a> Linker<'a> {
             open_members: FxHashSet::default(),
             n_followed: 0,
             module_scopes: FxHashMap::default(),
-            classes: Vec::new(),
-            class_ids: FxHashMap::default(),
-            class_members: FxHashMap::default(),
-            own_members: FxHashMap::default(),
+            classes: Classes::default(),
             attrs: FxHashMap::default(),
-            own_exprs: vec![Slot::Empty; n_exprs],
-            exprs: FxHashMap::default(),
-            annotations: FxHashMap::default(),
-            bindings: FxHashMap::default(),
-            defs: FxHashMap::default(),
-            returns: FxHashMap::default(),
+            answers: Answers::new(n_exprs),
             spans: FxHashMap::default(),
-            depth: 0,
-            lowest: u32::MAX,
-            n_partial: 0,
+            questions: Questions::new(DEPTH_MAX, PARTIAL_MAX),
         }
     }
 

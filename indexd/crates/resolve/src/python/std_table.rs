@@ -27,30 +27,51 @@ pub(super) enum Term {
     Argument(usize),
     Element(usize),
     Elements,
+    Make(Std, Vec<Term>),
     Apply(Op, Vec<Term>),
 }
 
-/// The operation on the types in brackets.
-#[derive(Clone, Copy)]
-pub(super) enum Op {
-    Make(Std),
-    Union,
-    Unknown,
-    External,
-    None,
-    Receiver,
-    Element,
-    Mapping,
-    Entered,
-    Awaited,
-    Class,
-    Instance,
-    Result,
-    Known,
-    Property,
-    Partial,
-    Annotation,
-    Super,
+indexd_model::words! {
+    /// The operation on the types in brackets.
+    pub enum Op {
+        /// Any of them.
+        Union = "union",
+        /// Nothing is known.
+        Unknown = "unknown",
+        /// Something from outside the tree.
+        External = "external",
+        /// `None`.
+        None = "none",
+        /// The receiver.
+        Receiver = "self",
+        /// What iterating over it gives.
+        Element = "element",
+        /// Itself where it is a dict, else the dict of the pairs in it.
+        Mapping = "mapping",
+        /// What `with` gives.
+        Entered = "entered",
+        /// What `await` gives.
+        Awaited = "awaited",
+        /// Its class.
+        Class = "class",
+        /// What calling the class gives.
+        Instance = "instance",
+        /// What calling it gives.
+        Result = "result",
+        /// Itself, or external where it is unknown.
+        Known = "known",
+        /// A getter as a property.
+        Property = "property",
+        /// A function with some of its arguments.
+        Partial = "partial",
+        /// Argument 0, read as an annotation.
+        Annotation = "annotation",
+        /// `super()` at the place of the call.
+        Super = "super",
+    }
+
+    /// The word of `stdlib.txt`.
+    pub fn name;
 }
 
 /// The types that the terms of a row refer to.
@@ -119,32 +140,13 @@ impl Term {
             [b'@', ..] => Self::Param(number()),
             [b'$', ..] => Self::Argument(number()),
             [b'*', ..] => Self::Element(number()),
-            _ => Self::Apply(Op::read(word), within),
-        }
-    }
-}
-
-impl Op {
-    fn read(word: &str) -> Self {
-        match word {
-            "union" => Self::Union,
-            "unknown" => Self::Unknown,
-            "external" => Self::External,
-            "none" => Self::None,
-            "self" => Self::Receiver,
-            "element" => Self::Element,
-            "mapping" => Self::Mapping,
-            "entered" => Self::Entered,
-            "awaited" => Self::Awaited,
-            "class" => Self::Class,
-            "instance" => Self::Instance,
-            "result" => Self::Result,
-            "known" => Self::Known,
-            "property" => Self::Property,
-            "partial" => Self::Partial,
-            "annotation" => Self::Annotation,
-            "super" => Self::Super,
-            kind => Self::Make(Std::ALL.into_iter().find(|k| k.name() == kind).expect("a word of the table")),
+            _ => match Op::ALL.into_iter().find(|op| op.name() == word) {
+                Some(op) => Self::Apply(op, within),
+                None => {
+                    let kind = Std::ALL.into_iter().find(|kind| kind.name() == word);
+                    Self::Make(kind.expect("a word of the table"), within)
+                }
+            },
         }
     }
 }
@@ -156,18 +158,12 @@ impl Linker<'_> {
             Term::Param(i) => given.params.get(*i).copied().unwrap_or(Ty::UNKNOWN),
             Term::Argument(i) => self.argument(given.site, *i),
             Term::Element(i) => self.element_of_argument(given.site, *i),
+            Term::Make(kind, within) => {
+                let of = self.std_terms(within, given);
+                self.types.std(*kind, &of)
+            }
             Term::Apply(op, within) => {
-                let mut of = Vec::with_capacity(within.len());
-                for term in within {
-                    match term {
-                        Term::Params => of.extend(given.params),
-                        Term::Elements => {
-                            let n = self.n_arguments(given.site);
-                            of.extend((0..n).map(|i| self.element_of_argument(given.site, i)));
-                        }
-                        term => of.push(self.std_term(term, given)),
-                    }
-                }
+                let of = self.std_terms(within, given);
                 self.std_apply(*op, &of, given)
             }
             // Only in brackets.
@@ -175,14 +171,28 @@ impl Linker<'_> {
         }
     }
 
+    fn std_terms(&mut self, terms: &[Term], given: Given) -> Vec<Ty> {
+        let mut of = Vec::with_capacity(terms.len());
+        for term in terms {
+            match term {
+                Term::Params => of.extend(given.params),
+                Term::Elements => {
+                    let n = self.n_arguments(given.site);
+                    of.extend((0..n).map(|i| self.element_of_argument(given.site, i)));
+                }
+                term => of.push(self.std_term(term, given)),
+            }
+        }
+        of
+    }
+
     fn std_apply(&mut self, op: Op, of: &[Ty], given: Given) -> Ty {
         let ty = of.first().copied().unwrap_or(Ty::UNKNOWN);
         match op {
-            Op::Make(kind) => self.types.std(kind, of),
             Op::Union => self.types.union(of),
             Op::Unknown => Ty::UNKNOWN,
             Op::External => Ty::EXTERNAL,
-            Op::None => Ty::NONE,
+            Op::None => Ty::NOTHING,
             Op::Receiver => given.receiver,
             Op::Element => self.element(ty),
             Op::Mapping if self.std_kind(ty) == Some(Std::Dict) => ty,

@@ -143,11 +143,11 @@ impl<'a> Linker<'a> {
             Type::Std(..) => Ty::EXTERNAL,
             Type::External | Type::Named(_) => Ty::EXTERNAL,
             Type::Union(parts) => {
-                let parts: Vec<Ty> = parts.iter().filter(|p| **p != Ty::NONE).copied().collect();
+                let parts: Vec<Ty> = parts.iter().filter(|p| **p != Ty::NOTHING).copied().collect();
                 let parts: Vec<Ty> = parts.into_iter().map(|p| self.element(p)).collect();
                 self.types.union(&parts)
             }
-            Type::Class(c, _) if self.classes[c.0 as usize].is_enum => self.types.instance(c, &[]),
+            Type::Class(c, _) if self.classes[c].is_enum => self.types.instance(c, &[]),
             Type::Instance(..) | Type::SelfOf(_) => self.element_of_object(ty),
             _ => Ty::UNKNOWN,
         }
@@ -156,7 +156,7 @@ impl<'a> Linker<'a> {
     fn element_of_object(&mut self, ty: Ty) -> Ty {
         let (class, args) = match self.types.get(ty).clone() {
             Type::Instance(c, args) => (c, args),
-            Type::SelfOf(c) => (c, self.classes[c.0 as usize].params.iter().copied().collect()),
+            Type::SelfOf(c) => (c, self.classes[c].params.iter().copied().collect()),
             _ => return Ty::UNKNOWN,
         };
         for name in ["__iter__", "__aiter__"] {
@@ -191,7 +191,7 @@ impl<'a> Linker<'a> {
                 let method = self.member_value(class, ty, args, &m).ty;
                 self.call(method, None).ty
             }
-            None if self.classes[class.0 as usize].is_open => Ty::EXTERNAL,
+            None if self.classes[class].is_open => Ty::EXTERNAL,
             None => Ty::UNKNOWN,
         }
     }
@@ -202,7 +202,7 @@ impl<'a> Linker<'a> {
             Type::Std(Std::Tuple, args) => args.get(usize::from(index)).copied().unwrap_or(Ty::UNKNOWN),
             Type::Union(parts) => {
                 let parts: Vec<Ty> =
-                    parts.iter().filter(|p| **p != Ty::NONE).map(|p| self.item(*p, index)).collect();
+                    parts.iter().filter(|p| **p != Ty::NOTHING).map(|p| self.item(*p, index)).collect();
                 self.types.union(&parts)
             }
             Type::Instance(..) | Type::SelfOf(_) => {
@@ -239,13 +239,13 @@ impl<'a> Linker<'a> {
             Type::Std(..) | Type::External | Type::Named(_) => Ty::EXTERNAL,
             Type::Union(parts) => {
                 let parts: Vec<Ty> =
-                    parts.iter().filter(|p| **p != Ty::NONE).map(|p| self.subscript(*p, None)).collect();
+                    parts.iter().filter(|p| **p != Ty::NOTHING).map(|p| self.subscript(*p, None)).collect();
                 self.types.union(&parts)
             }
-            Type::Class(c, _) if self.classes[c.0 as usize].is_enum => self.types.instance(c, &[]),
+            Type::Class(c, _) if self.classes[c].is_enum => self.types.instance(c, &[]),
             Type::Instance(c, args) => self.item_of_object(c, ty, &args),
             Type::SelfOf(c) => {
-                let params: Vec<Ty> = self.classes[c.0 as usize].params.to_vec();
+                let params: Vec<Ty> = self.classes[c].params.to_vec();
                 self.item_of_object(c, ty, &params)
             }
             _ => Ty::UNKNOWN,
@@ -273,13 +273,13 @@ impl<'a> Linker<'a> {
                         return self.awaited(got);
                     }
                 }
-                if self.classes[c.0 as usize].is_open { Ty::EXTERNAL } else { Ty::UNKNOWN }
+                if self.classes[c].is_open { Ty::EXTERNAL } else { Ty::UNKNOWN }
             }
             Type::SelfOf(_) => ty,
             Type::External | Type::Named(_) | Type::Std(..) => Ty::EXTERNAL,
             Type::Union(parts) => {
                 let parts: Vec<Ty> =
-                    parts.iter().filter(|p| **p != Ty::NONE).map(|p| self.entered(*p)).collect();
+                    parts.iter().filter(|p| **p != Ty::NOTHING).map(|p| self.entered(*p)).collect();
                 self.types.union(&parts)
             }
             _ => Ty::UNKNOWN,

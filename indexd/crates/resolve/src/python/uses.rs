@@ -10,8 +10,8 @@ use super::types::{ClassId, File, Type, UNION_MAX};
 use indexd_model::facts::ImportKind;
 use indexd_model::path::file_name_of;
 use indexd_model::{
-    BindingId, DefIdx, DefKind, DefRef, EdgeKind, ExprId, FileRoles, Link, Links, List, Node, Role, Rule,
-    Source, StrId, Unresolved, UnresolvedReason,
+    BindingId, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Link, Links, List, Node, Role, Rule, Source, StrId,
+    Unresolved, UnresolvedReason,
 };
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -41,9 +41,6 @@ impl<'a> Linker<'a> {
     pub(super) fn run(&mut self) -> Links {
         let mut out = Links::default();
         let facts = self.facts(0);
-        if facts.interface.roles.has(FileRoles::VENDORED) {
-            return out;
-        }
         self.imports(&mut out);
         let defined: FxHashSet<u32> = facts.interface.defs.iter().map(|d| d.name_span.start).collect();
         for i in 0..facts.n_exprs() as u32 {
@@ -77,7 +74,7 @@ impl<'a> Linker<'a> {
     fn link_expr(&mut self, id: ExprId, out: &mut Links) {
         let facts = self.facts(0);
         let expr = facts.expr(id);
-        let (name, hits, inferred, reason) = match expr.node {
+        let (name, hits, is_inferred, reason) = match expr.node {
             Node::Name { name, binding } => match binding.some() {
                 Some(b) => match self.binding_hits(b) {
                     Some(hits) => (name, hits, false, UnresolvedReason::External),
@@ -102,7 +99,7 @@ impl<'a> Linker<'a> {
             Node::Attr { base, name } => {
                 let base = self.eval(0, base);
                 let attr = self.attr(base.ty, facts.str(name));
-                (name, attr.hits.clone(), base.inferred, attr.reason)
+                (name, attr.hits.clone(), base.is_inferred, attr.reason)
             }
             Node::Def { def } => {
                 let hit = Hit { target: Target::Def(0, def), rule: Rule::Scope };
@@ -113,7 +110,7 @@ impl<'a> Linker<'a> {
         let len = facts.str(name).len().min(usize::from(u16::MAX)) as u16;
         let source = self.def_around(0, expr.at);
         let place = Use { at: expr.at, len, role: expr.role, source };
-        self.emit(&place, name, &hits, inferred, reason, out);
+        self.emit(&place, name, &hits, is_inferred, reason, out);
     }
 
     /// Calls of classes also call the constructors that these define themselves. Arguments of a constructor's
@@ -128,7 +125,7 @@ impl<'a> Linker<'a> {
             };
             let class = self.class(file, def);
             let own = ["__init__", "__new__"].into_iter().find_map(|n| self.own_member(class, n));
-            let file = self.classes[class.0 as usize].file;
+            let file = self.classes[class].file;
             let def = own.and_then(|m| self.preferred(file, &m.defs));
             made.extend(def.map(|def| Link { target: DefRef { file: self.loaded.doc(file), def }, ..*l }));
         }
@@ -137,7 +134,7 @@ impl<'a> Linker<'a> {
 
     /// Links a place to a member of a class.
     fn emit_member(&self, place: &Use, member: &Member, rule: Rule, out: &mut Links) {
-        let file = self.classes[member.owner.0 as usize].file;
+        let file = self.classes[member.owner].file;
         let Some(def) = self.preferred(file, &member.defs) else { return };
         out.links.push(Link {
             kind: crate::edge_of(place.role),
@@ -165,7 +162,7 @@ impl<'a> Linker<'a> {
         for &e in all.iter().filter(|e| is_keyword(e)) {
             let Node::Keyword { name, .. } = facts.expr(e).node else { continue };
             let Some(member) = self.member(class, facts.str(name)) else { continue };
-            let file = self.classes[member.owner.0 as usize].file;
+            let file = self.classes[member.owner].file;
             let is_field = |d: &DefIdx| {
                 self.facts(file).def(*d).kind == DefKind::Field && !self.is_instance_field(file, *d)
             };
@@ -189,7 +186,7 @@ impl<'a> Linker<'a> {
                 return (!is_written).then_some(class);
             }
             Type::Named(name) => {
-                let is_copy = COPIES.contains(&self.types.text(name));
+                let is_copy = COPIES.contains(&&*self.types.text(name));
                 self.eval(0, *args.first().filter(|_| is_copy)?).ty
             }
             _ => match self.facts(0).expr(callee).node {
@@ -208,7 +205,7 @@ impl<'a> Linker<'a> {
         place: &Use,
         name: StrId,
         hits: &[Hit],
-        inferred: bool,
+        is_inferred: bool,
         reason: UnresolvedReason,
         out: &mut Links,
     ) {
@@ -221,7 +218,7 @@ impl<'a> Linker<'a> {
                 Target::Namespace(_) | Target::External(_) | Target::Dynamic => continue,
             };
             n += 1;
-            let rule = if inferred { Rule::Inferred } else { hit.rule };
+            let rule = if is_inferred { Rule::Inferred } else { hit.rule };
             out.links.push(Link {
                 kind,
                 source: place.source,
@@ -353,12 +350,12 @@ impl<'a> Linker<'a> {
             }
             let def = DefIdx(i as u32);
             let Some(class) = self.class_of(0, def) else { continue };
-            if self.classes[class.0 as usize].order.len() < 2 {
+            if self.classes[class].order.len() < 2 {
                 continue;
             }
             let name = facts.str(d.name);
             let Some(member) = self.member_after(class, class, name) else { continue };
-            let file = self.classes[member.owner.0 as usize].file;
+            let file = self.classes[member.owner].file;
             let Some(base) = self.preferred(file, &member.defs) else { continue };
             out.links.push(crate::implement(facts, def, DefRef { file: self.loaded.doc(file), def: base }));
         }

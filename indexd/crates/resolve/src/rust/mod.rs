@@ -16,43 +16,15 @@ mod values;
 mod tests;
 
 use crate::declared::{Found, Language, Linker, Place, Space};
-use crate::recorder::Recorder;
 use crate::typed::std::Table;
 use crate::typed::{DefAt, File, NameId, Ty, Type, Val};
 use indexd_model::facts::LiteralKind;
-use indexd_model::{ExprId, Facts, FileDoc, Links};
+use indexd_model::{ExprId, Links};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("std.txt"), &ALIASES));
-
-/// Types of the standard library, and of libraries that are used as it is, that behave as others do.
-const ALIASES: [(&str, &str); 18] = [
-    ("BTreeMap", "HashMap"),
-    ("IndexMap", "HashMap"),
-    ("FxHashMap", "HashMap"),
-    ("BTreeSet", "HashSet"),
-    ("FxHashSet", "HashSet"),
-    ("IndexSet", "HashSet"),
-    ("VecDeque", "Vec"),
-    ("BinaryHeap", "Vec"),
-    ("SmallVec", "Vec"),
-    ("Arc", "Rc"),
-    ("RefMut", "Ref"),
-    ("MutexGuard", "Ref"),
-    ("RwLockReadGuard", "Ref"),
-    ("RwLockWriteGuard", "Ref"),
-    ("LazyLock", "Lazy"),
-    ("LazyCell", "Lazy"),
-    ("OnceLock", "OnceCell"),
-    ("DoubleEndedIterator", "Iterator"),
-];
-
-/// Links one Rust file. A vendored copy is not linked.
-pub(crate) fn link(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
-    crate::declared::link::<Rust>(file, facts, recorder)
-}
+static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("std.txt")));
 
 /// Rust.
 pub(crate) struct Rust;

@@ -1,7 +1,7 @@
 //! Putting types in the place of type parameters.
 
-use super::files::File;
-use super::types::{Args, Env, Ty, Type, Types};
+use super::files::{DefAt, File};
+use super::types::{Args, Env, Shape, Ty, Type, Types};
 
 /// Nesting of type arguments that is followed.
 const DEPTH_MAX: u32 = 8;
@@ -32,56 +32,30 @@ impl Types {
         if !self.has_vars(ty) || depth > DEPTH_MAX {
             return ty;
         }
-        match self.get(ty).clone() {
+        let mut t = self.get(ty).clone();
+        match &mut t {
             Type::Var(..) | Type::StdVar(_) | Type::This(_) => {
                 map.iter().find(|m| m.0 == ty).map_or(ty, |m| m.1)
             }
-            Type::Named(def, args) => {
-                let args = self.replace_all(&args, map, depth);
-                self.make(Type::Named(def, args))
-            }
-            Type::Std(name, args) => {
-                let args = self.replace_all(&args, map, depth);
-                self.make(Type::Std(name, args))
-            }
-            Type::Tuple(args) => {
-                let args = self.replace_all(&args, map, depth);
-                self.make(Type::Tuple(args))
-            }
             Type::Union(args) => {
-                let args = self.replace_all(&args, map, depth);
+                let args = self.replace_all(args, map, depth);
                 self.union(&args)
             }
             Type::Both(args) => {
-                let args = self.replace_all(&args, map, depth);
+                let args = self.replace_all(args, map, depth);
                 self.both(&args)
             }
-            Type::Fn { params, result, is_variadic } => {
-                let params = self.replace_all(&params, map, depth);
-                let result = self.replace(result, map, depth + 1);
-                self.make(Type::Fn { params, result, is_variadic })
+            Type::Func(DefAt { file, .. }, env)
+            | Type::Lambda(file, _, env)
+            | Type::Shape(file, _, env)
+            | Type::Delayed(file, _, env) => {
+                *env = self.extended(*file, env, map, depth);
+                self.make(t)
             }
-            Type::Keys(of) => {
-                let of = self.replace(of, map, depth + 1);
-                self.make(Type::Keys(of))
+            _ => {
+                let t = t.mapped(&mut |part| self.replace(part, map, depth + 1));
+                self.make(t)
             }
-            Type::Func(def, env) => {
-                let env = self.extended(def.file, &env, map, depth);
-                self.make(Type::Func(def, env))
-            }
-            Type::Lambda(file, e, env) => {
-                let env = self.extended(file, &env, map, depth);
-                self.make(Type::Lambda(file, e, env))
-            }
-            Type::Shape(file, e, env) => {
-                let env = self.extended(file, &env, map, depth);
-                self.make(Type::Shape(file, e, env))
-            }
-            Type::Delayed(file, e, env) => {
-                let env = self.extended(file, &env, map, depth);
-                self.make(Type::Delayed(file, e, env))
-            }
-            _ => ty,
         }
     }
 

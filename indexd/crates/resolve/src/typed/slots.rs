@@ -4,14 +4,11 @@
 //! every answer in between is partial: it is given, but kept only when the outermost open question it
 //! met is itself. The next asker then finds the whole answer.
 
+use super::files::{DefAt, File};
 use super::types::Ty;
+use indexd_model::{BindingId, ExprId};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
-
-/// Questions open at once; deeper chains are not followed.
-const DEPTH_MAX: u32 = 60;
-/// Partial answers after which everything is kept: a bound on repeated work.
-const PARTIAL_MAX: u32 = 20_000;
 
 /// A type, and whether it was inferred from code rather than declared or constructed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,8 +38,11 @@ pub(crate) enum Slot {
 }
 
 /// The questions of a run that are open.
-#[derive(Default)]
 pub(crate) struct Questions {
+    /// Questions open at once; deeper chains are not followed.
+    depth_max: u32,
+    /// Partial answers after which everything is kept: a bound on repeated work.
+    partial_max: u32,
     depth: u32,
     /// The outermost question that an answer under way found open.
     lowest: Option<u32>,
@@ -61,7 +61,17 @@ pub(crate) struct Opened {
     outer: Option<u32>,
 }
 
+impl Default for Questions {
+    fn default() -> Self {
+        Self::new(60, 20_000)
+    }
+}
+
 impl Questions {
+    pub(crate) fn new(depth_max: u32, partial_max: u32) -> Self {
+        Self { depth_max, partial_max, depth: 0, lowest: None, n_partial: 0 }
+    }
+
     /// Asks a question whose slot holds `slot`; the asker then stores [`Opened::slot`].
     pub(crate) fn ask(&mut self, slot: Slot) -> Asked {
         match slot {
@@ -72,13 +82,18 @@ impl Questions {
             }
             Slot::Empty => {}
         }
-        if self.depth >= DEPTH_MAX {
+        if self.depth >= self.depth_max {
             self.met(0);
             return Asked::Known(Val::UNKNOWN);
         }
+        Asked::Opened(self.open())
+    }
+
+    /// Opens a question that has no slot; see [`Questions::close`].
+    pub(crate) fn open(&mut self) -> Opened {
         let opened = Opened { depth: self.depth, outer: self.lowest.take() };
         self.depth += 1;
-        Asked::Opened(opened)
+        opened
     }
 
     fn met(&mut self, depth: u32) {
@@ -89,7 +104,7 @@ impl Questions {
     pub(crate) fn close(&mut self, opened: &Opened, v: Val) -> Slot {
         self.depth = opened.depth;
         let inner = self.lowest.filter(|l| *l < opened.depth);
-        let is_whole = inner.is_none() || opened.depth == 0 || self.n_partial > PARTIAL_MAX;
+        let is_whole = inner.is_none() || opened.depth == 0 || self.n_partial > self.partial_max;
         self.n_partial += u32::from(!is_whole);
         self.lowest = match (inner, opened.outer) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -100,7 +115,7 @@ impl Questions {
 
     /// Returns true if the answers found since a depth met no open question outside it.
     pub(crate) fn is_settled(&self, depth: u32) -> bool {
-        self.lowest.is_none_or(|l| l >= depth) || depth == 0 || self.n_partial > PARTIAL_MAX
+        self.lowest.is_none_or(|l| l >= depth) || depth == 0 || self.n_partial > self.partial_max
     }
 
     /// Returns the number of open questions.
@@ -109,28 +124,118 @@ impl Questions {
     }
 }
 
+/// Slots by their questions.
+pub(crate) trait Slots<K> {
+    fn slot(&self, key: K) -> Slot;
+    fn set(&mut self, key: K, slot: Slot);
+}
+
+impl<K: Eq + Hash> Slots<K> for FxHashMap<K, Slot> {
+    fn slot(&self, key: K) -> Slot {
+        self.get(&key).copied().unwrap_or(Slot::Empty)
+    }
+
+    fn set(&mut self, key: K, slot: Slot) {
+        self.insert(key, slot);
+    }
+}
+
+/// The slots of expressions: by number for the file being linked, which asks for most of them.
+pub(crate) struct Exprs {
+    own: Vec<Slot>,
+    far: FxHashMap<(File, ExprId), Slot>,
+}
+
+impl Slots<(File, ExprId)> for Exprs {
+    fn slot(&self, (file, e): (File, ExprId)) -> Slot {
+        if file == 0 {
+            self.own.get(e.index()).copied().unwrap_or(Slot::Empty)
+        } else {
+            self.far.slot((file, e))
+        }
+    }
+
+    fn set(&mut self, (file, e): (File, ExprId), slot: Slot) {
+        match self.own.get_mut(e.index()).filter(|_| file == 0) {
+            Some(own) => *own = slot,
+            None => self.far.set((file, e), slot),
+        }
+    }
+}
+
+/// The answers to what is asked of all languages.
+pub(crate) struct Answers {
+    /// The types of expressions as values.
+    pub(crate) exprs: Exprs,
+    /// The types that expressions name.
+    pub(crate) written: FxHashMap<(File, ExprId), Slot>,
+    /// The types that places expect.
+    pub(crate) expected: FxHashMap<(File, ExprId), Slot>,
+    /// The types of local names.
+    pub(crate) bindings: FxHashMap<(File, BindingId), Slot>,
+    /// The types of the names of definitions as values.
+    pub(crate) defs: FxHashMap<DefAt, Slot>,
+    /// The results of functions.
+    pub(crate) results: FxHashMap<DefAt, Slot>,
+}
+
+impl Answers {
+    /// Starts with no answers, for a file with so many expressions.
+    pub(crate) fn new(n_exprs: usize) -> Self {
+        Self {
+            exprs: Exprs { own: vec![Slot::Empty; n_exprs], far: FxHashMap::default() },
+            written: FxHashMap::default(),
+            expected: FxHashMap::default(),
+            bindings: FxHashMap::default(),
+            defs: FxHashMap::default(),
+            results: FxHashMap::default(),
+        }
+    }
+}
+
 /// A linker that asks such questions.
 pub(crate) trait Asks: Sized {
     fn questions(&mut self) -> &mut Questions;
 
     /// Answers a question once.
-    fn once<K: Copy + Eq + Hash>(
+    fn once<K: Copy, S: Slots<K>>(
         &mut self,
-        slots: fn(&mut Self) -> &mut FxHashMap<K, Slot>,
+        slots: fn(&mut Self) -> &mut S,
         key: K,
         ask: impl FnOnce(&mut Self) -> Val,
     ) -> Val {
-        let slot = slots(self).get(&key).copied().unwrap_or(Slot::Empty);
+        let slot = slots(self).slot(key);
         match self.questions().ask(slot) {
             Asked::Known(v) => v,
             Asked::Opened(opened) => {
-                slots(self).insert(key, opened.slot());
+                slots(self).set(key, opened.slot());
                 let v = ask(self);
                 let slot = self.questions().close(&opened, v);
-                slots(self).insert(key, slot);
+                slots(self).set(key, slot);
                 v
             }
         }
+    }
+
+    /// Answers a question once whose answer is not a type. While it is open it has the answer `meanwhile`.
+    fn settled<K: Copy + Eq + Hash, V: Clone>(
+        &mut self,
+        answers: fn(&mut Self) -> &mut FxHashMap<K, V>,
+        key: K,
+        meanwhile: V,
+        ask: impl FnOnce(&mut Self) -> V,
+    ) -> V {
+        if let Some(known) = answers(self).get(&key) {
+            return known.clone();
+        }
+        answers(self).insert(key, meanwhile);
+        let depth = self.questions().depth();
+        let found = ask(self);
+        match self.questions().is_settled(depth) {
+            true => answers(self).insert(key, found.clone()),
+            false => answers(self).remove(&key),
+        };
+        found
     }
 }
 

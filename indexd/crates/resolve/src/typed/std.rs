@@ -4,18 +4,16 @@
 //! types it derives from: `List E : Collection<E>`; `static List` begins the members of its class. A line
 //! with a blank in front is a member with its type: `get E`, `map ((E)=>R)=>Stream<R>`, where other letters
 //! than those of the type are parameters of the member. The member that a function literal implements has an
-//! equals sign in front. `package a.b` names the package of the types behind it.
+//! equals sign in front. `package a.b` names the package of the types behind it. `A B = C` gives `C` other names.
 
 use super::types::{Ty, Type, Types};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Types by other names.
-pub(crate) type Aliases = &'static [(&'static str, &'static str)];
-
 /// A table of a language.
 pub(crate) struct Table {
-    aliases: Aliases,
+    /// Types by other names.
+    aliases: FxHashMap<&'static str, &'static str>,
     members: FxHashMap<(&'static str, &'static str), &'static str>,
     types: FxHashMap<&'static str, StdType>,
 }
@@ -38,8 +36,9 @@ impl StdType {
 }
 
 impl Table {
-    pub(crate) fn read(text: &'static str, aliases: Aliases) -> Self {
-        let mut table = Self { aliases, members: FxHashMap::default(), types: FxHashMap::default() };
+    pub(crate) fn read(text: &'static str) -> Self {
+        let (aliases, members, types) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
+        let mut table = Self { aliases, members, types };
         let (mut owner, mut package) = ("", "");
         for line in text.lines().filter(|l| !l.starts_with('#')) {
             if let Some(member) = line.strip_prefix(' ') {
@@ -49,6 +48,8 @@ impl Table {
                 if let Some(of) = table.types.get_mut(owner).filter(|_| is_function) {
                     of.function = Some(name);
                 }
+            } else if let Some((names, of)) = line.split_once(" = ") {
+                table.aliases.extend(names.split(' ').map(|name| (name, of)));
             } else if let Some(name) = line.strip_prefix("package ") {
                 package = name;
             } else if line.starts_with("static ") || line.starts_with("module ") {
@@ -67,7 +68,7 @@ impl Table {
 
     /// The name under which a type is in the table.
     pub(crate) fn canonical<'n>(&self, name: &'n str) -> &'n str {
-        self.aliases.iter().find(|a| a.0 == name).map_or(name, |a| a.1)
+        self.aliases.get(name).copied().unwrap_or(name)
     }
 
     pub(crate) fn ty(&self, name: &str) -> Option<&StdType> {

@@ -3,6 +3,7 @@
 use super::files::{DefAt, File};
 use indexd_model::{BindingId, ExprId};
 use rustc_hash::FxHashMap;
+use std::hash::Hash;
 use std::rc::Rc;
 
 /// An interned type.
@@ -77,29 +78,104 @@ pub(crate) enum Type {
     Keys(Ty),
 }
 
+/// A kind of types that is interned.
+pub(crate) trait Shape: Clone + Eq + Hash {
+    /// The types whose numbers are the constants of [`Ty`], in their order.
+    const FIRST: [Self; 3];
+    /// Parts of a union that are kept.
+    const UNION_MAX: usize;
+    /// Whether no value is a part of a union.
+    const KEEPS_NOTHING: bool;
+
+    /// Returns true if it stands for a type that is known later, whatever its parts are.
+    fn is_var(&self) -> bool;
+
+    /// Returns true if `is` holds for a type in it. Those after the first one are not asked.
+    fn any_part(&self, is: &mut dyn FnMut(Ty) -> bool) -> bool;
+
+    /// The same with `of` applied to each type in it.
+    fn mapped(self, of: &mut dyn FnMut(Ty) -> Ty) -> Self;
+
+    /// A union of at least two parts.
+    fn union(parts: Args) -> Self;
+
+    /// The parts of a union.
+    fn as_union(&self) -> Option<&Args>;
+}
+
+impl Shape for Type {
+    const FIRST: [Self; 3] = [Self::Unknown, Self::External, Self::Nothing];
+    const UNION_MAX: usize = UNION_MAX;
+    const KEEPS_NOTHING: bool = false;
+
+    fn is_var(&self) -> bool {
+        // Which parameters an expression mentions is not looked at.
+        let is_of_code =
+            matches!(self, Self::Func(..) | Self::Lambda(..) | Self::Shape(..) | Self::Delayed(..));
+        is_of_code || matches!(self, Self::Var(..) | Self::StdVar(_) | Self::This(_))
+    }
+
+    fn any_part(&self, is: &mut dyn FnMut(Ty) -> bool) -> bool {
+        match self {
+            Self::Named(_, args) | Self::Std(_, args) => args.iter().any(|a| is(*a)),
+            Self::Tuple(args) | Self::Union(args) | Self::Both(args) => args.iter().any(|a| is(*a)),
+            Self::Fn { params, result, .. } => params.iter().chain([result]).any(|a| is(*a)),
+            Self::Keys(of) => is(*of),
+            _ => false,
+        }
+    }
+
+    fn mapped(mut self, of: &mut dyn FnMut(Ty) -> Ty) -> Self {
+        match &mut self {
+            Self::Named(_, args)
+            | Self::Std(_, args)
+            | Self::Tuple(args)
+            | Self::Union(args)
+            | Self::Both(args) => *args = args.iter().map(|a| of(*a)).collect(),
+            Self::Fn { params, result, .. } => {
+                *params = params.iter().map(|a| of(*a)).collect();
+                *result = of(*result);
+            }
+            Self::Keys(inner) => *inner = of(*inner),
+            _ => {}
+        }
+        self
+    }
+
+    fn union(parts: Args) -> Self {
+        Self::Union(parts)
+    }
+
+    fn as_union(&self) -> Option<&Args> {
+        if let Self::Union(parts) = self { Some(parts) } else { None }
+    }
+}
+
 /// Parts of a union that are kept.
 pub(crate) const UNION_MAX: usize = 24;
 
 /// The types of one run.
-#[derive(Default)]
-pub(crate) struct Types {
-    types: Vec<Type>,
+pub(crate) type Types = Interned<Type>;
+
+/// Types by number, and names by number.
+pub(crate) struct Interned<T> {
+    types: Vec<T>,
     has_vars: Vec<bool>,
-    ids: FxHashMap<Type, Ty>,
+    ids: FxHashMap<T, Ty>,
     names: Vec<Rc<str>>,
     name_ids: FxHashMap<Rc<str>, NameId>,
 }
 
-impl Types {
+impl<T: Shape> Interned<T> {
     pub(crate) fn new() -> Self {
-        let mut it = Self::default();
-        it.make(Type::Unknown);
-        it.make(Type::External);
-        it.make(Type::Nothing);
+        let (types, has_vars, names) = (Vec::new(), Vec::new(), Vec::new());
+        let (ids, name_ids) = (FxHashMap::default(), FxHashMap::default());
+        let mut it = Self { types, has_vars, ids, names, name_ids };
+        T::FIRST.into_iter().for_each(|t| _ = it.make(t));
         it
     }
 
-    pub(crate) fn get(&self, ty: Ty) -> &Type {
+    pub(crate) fn get(&self, ty: Ty) -> &T {
         &self.types[ty.0 as usize]
     }
 
@@ -108,24 +184,11 @@ impl Types {
         self.has_vars[ty.0 as usize]
     }
 
-    pub(crate) fn make(&mut self, t: Type) -> Ty {
+    pub(crate) fn make(&mut self, t: T) -> Ty {
         if let Some(&id) = self.ids.get(&t) {
             return id;
         }
-        let any = |args: &[Ty]| args.iter().any(|a| self.has_vars(*a));
-        let vars = match &t {
-            Type::Var(..) | Type::StdVar(_) | Type::This(_) => true,
-            // Which parameters an expression mentions is not looked at.
-            Type::Func(..) | Type::Lambda(..) | Type::Shape(..) | Type::Delayed(..) => true,
-            Type::Named(_, args)
-            | Type::Std(_, args)
-            | Type::Tuple(args)
-            | Type::Union(args)
-            | Type::Both(args) => any(args),
-            Type::Fn { params, result, .. } => any(params) || self.has_vars(*result),
-            Type::Keys(of) => self.has_vars(*of),
-            _ => false,
-        };
+        let vars = t.is_var() || t.any_part(&mut |part| self.has_vars(part));
         let id = Ty(self.types.len() as u32);
         self.types.push(t.clone());
         self.has_vars.push(vars);
@@ -148,6 +211,33 @@ impl Types {
         Rc::clone(&self.names[name.0 as usize])
     }
 
+    /// Returns the union of `parts`, in the order of first mention. Parts that are unknown, and those without a
+    /// value where they are not kept, add nothing next to known ones.
+    pub(crate) fn union(&mut self, parts: &[Ty]) -> Ty {
+        let mut out: Vec<Ty> = Vec::new();
+        let mut rest = Ty::UNKNOWN;
+        for &p in parts {
+            match self.get(p).as_union() {
+                Some(inner) => inner.iter().for_each(|i| push_new(&mut out, *i)),
+                None if p == Ty::UNKNOWN || p == Ty::NOTHING && !T::KEEPS_NOTHING => rest = rest.max(p),
+                None => push_new(&mut out, p),
+            }
+        }
+        out.truncate(T::UNION_MAX);
+        match out[..] {
+            [] => rest,
+            [one] => one,
+            _ => self.make(T::union(out.into())),
+        }
+    }
+
+    /// The members of a union; a type by itself.
+    pub(crate) fn parts(&self, ty: Ty) -> Args {
+        self.get(ty).as_union().map_or_else(|| Rc::from([ty]), Rc::clone)
+    }
+}
+
+impl Types {
     pub(crate) fn std(&mut self, name: &str, args: &[Ty]) -> Ty {
         let name = self.name(name);
         self.make(Type::Std(name, args.into()))
@@ -156,26 +246,6 @@ impl Types {
     /// Returns true if a type is one of the standard library of this name.
     pub(crate) fn is_std(&self, ty: Ty, name: &str) -> bool {
         matches!(self.get(ty), Type::Std(n, _) if &*self.names[n.0 as usize] == name)
-    }
-
-    /// Returns the union of `parts`, in the order of first mention. Parts that are unknown or no value add
-    /// nothing next to known ones.
-    pub(crate) fn union(&mut self, parts: &[Ty]) -> Ty {
-        let mut out: Vec<Ty> = Vec::new();
-        let mut rest = Ty::UNKNOWN;
-        for &p in parts {
-            match self.get(p) {
-                Type::Union(inner) => inner.iter().for_each(|i| push_new(&mut out, *i)),
-                Type::Unknown | Type::Nothing => rest = rest.max(p),
-                _ => push_new(&mut out, p),
-            }
-        }
-        out.truncate(UNION_MAX);
-        match out[..] {
-            [] => rest,
-            [one] => one,
-            _ => self.make(Type::Union(out.into())),
-        }
     }
 
     /// All of `parts`.
@@ -192,14 +262,6 @@ impl Types {
             [] => Ty::UNKNOWN,
             [one] => one,
             _ => self.make(Type::Both(out.into())),
-        }
-    }
-
-    /// The members of a union; a type by itself.
-    pub(crate) fn parts(&self, ty: Ty) -> Args {
-        match self.get(ty) {
-            Type::Union(parts) => Rc::clone(parts),
-            _ => Rc::from([ty]),
         }
     }
 }
