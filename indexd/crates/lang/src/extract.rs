@@ -8,6 +8,29 @@ use indexd_model::{
 };
 use std::sync::Arc;
 
+/// A file to be read.
+#[derive(Clone, Copy)]
+pub struct Input<'s> {
+    /// Its path.
+    pub path: &'s RepoPath,
+    /// Its text as it is stored.
+    pub text: &'s str,
+    /// Start of each line of the text.
+    pub lines: &'s LineIndex,
+    /// Its language.
+    pub language: Language,
+    /// Its part in the repository.
+    pub roles: FileRoles,
+}
+
+#[cfg(test)]
+impl<'s> Input<'s> {
+    /// A file without roles, in the language of its path.
+    pub(crate) fn plain(path: &'s RepoPath, text: &'s str, lines: &'s LineIndex) -> Self {
+        Self { path, text, lines, language: roles::language(path), roles: FileRoles::default() }
+    }
+}
+
 /// Everything kept of one file. A pure function of its path and bytes.
 #[derive(Clone, Debug)]
 pub struct Extracted {
@@ -39,11 +62,8 @@ pub fn extract(path: &RepoPath, bytes: &[u8]) -> Extracted {
     let roles = FileRoles(roles::roles_of(path, language, &text).0 & !FileRoles::SENSITIVE.0).with(recoded);
     let lines = LineIndex::new(&text);
     let is_parsed = bytes.len() as u64 <= FILE_BYTES_PARSED_MAX && !has_packed_line(&text, &lines);
-    let facts = if is_parsed {
-        facts(path, &text, &lines, language, roles)
-    } else {
-        lines::facts(path, &text, &lines, language, Outcome::TextOnly, roles)
-    };
+    let input = Input { path, text: &text, lines: &lines, language, roles };
+    let facts = if is_parsed { facts(input) } else { lines::facts(input, Outcome::TextOnly) };
     Extracted { facts, text, lines }
 }
 
@@ -59,26 +79,25 @@ pub fn listed(path: &RepoPath, outcome: Outcome) -> Extracted {
     Extracted { facts, text: "".into(), lines: LineIndex::new("") }
 }
 
-fn facts(path: &RepoPath, text: &str, lines: &LineIndex, language: Language, roles: FileRoles) -> FileFacts {
-    let sections = |kind, outline| outline::facts(path, text, lines, language, roles, kind, outline);
+fn facts(input: Input) -> FileFacts {
+    let Input { path, text, lines, language, roles } = input;
+    let sections = |kind, outline| outline::facts(input, kind, outline);
     match language {
-        Language::Go => go::facts(path, text, lines, roles),
-        Language::GoMod | Language::GoWork => go::module::facts(path, text, lines, roles),
-        Language::Python => python::facts(path, text, lines, roles),
+        Language::Go => go::facts(input),
+        Language::GoMod | Language::GoWork => go::module::facts(input),
+        Language::Python => python::facts(input),
         Language::Markdown => sections(ChunkKind::Section, markdown::outline(text, lines)),
         Language::Toml | Language::Yaml | Language::Json | Language::Ini => {
             sections(ChunkKind::Entry, config::outline(path, language, text, lines))
         }
         Language::Make => sections(ChunkKind::Entry, make::outline(text, lines)),
-        Language::Vue | Language::Svelte | Language::Html => {
-            grammars::embedded::facts(path, text, lines, language, roles)
-        }
-        Language::Text if outline::is_requirements(path) => outline::requirements(path, text, lines, roles),
+        Language::Vue | Language::Svelte | Language::Html => grammars::embedded::facts(input),
+        Language::Text if outline::is_requirements(path) => outline::requirements(input),
         Language::Text if is_restructured(path, roles) => {
             sections(ChunkKind::Section, rst::outline(text, lines))
         }
-        Language::Text => lines::facts(path, text, lines, language, Outcome::Parsed, roles),
-        _ => grammars::facts(path, text, lines, language, roles),
+        Language::Text => lines::facts(input, Outcome::Parsed),
+        _ => grammars::facts(input),
     }
 }
 

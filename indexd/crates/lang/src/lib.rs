@@ -32,7 +32,7 @@ pub mod rst;
 pub mod tokens;
 pub mod unread;
 
-pub use extract::{Extracted, extract, listed};
+pub use extract::{Extracted, Input, extract, listed};
 pub use parse::Parses;
 
 /// Version that changes when the facts, or the stored content, of any unchanged file do; part of every leaf

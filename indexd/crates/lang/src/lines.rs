@@ -1,14 +1,12 @@
 //! Files without a structure that we read: windows of about 40 lines that end where a reader would
 //! pause.
 
+use crate::Input;
 use crate::chunks::{Piece, assemble};
 use crate::outline::file_entry;
 use indexd_model::facts::Arena;
 use indexd_model::limits::{CHUNK_BYTES_MAX, LINE_BYTES_MAX};
-use indexd_model::{
-    Chunk, ChunkKind, DefIdx, FileFacts, FileRoles, Interface, Language, LineIndex, Lines, Outcome, RepoPath,
-    Span,
-};
+use indexd_model::{Chunk, ChunkKind, DefIdx, FileFacts, Interface, LineIndex, Lines, Outcome, Span};
 
 /// Lines of a window when no better place to end is near.
 const WINDOW: u32 = 40;
@@ -21,14 +19,8 @@ const WINDOW_MAX: u32 = 56;
 /// Windows end at a blank line before unindented text if there is one near, else at the last blank
 /// line, else after 40 lines. Lines beyond [`LINE_BYTES_MAX`] bytes are packed data: they are cut in pieces
 /// of at most [`CHUNK_BYTES_MAX`] bytes, the only chunks that do not hold whole lines.
-pub fn facts(
-    path: &RepoPath,
-    text: &str,
-    lines: &LineIndex,
-    language: Language,
-    outcome: Outcome,
-    roles: FileRoles,
-) -> FileFacts {
+pub fn facts(input: Input, outcome: Outcome) -> FileFacts {
+    let Input { path, text, lines, language, roles } = input;
     let mut interface = Interface::empty(language, outcome, roles);
     interface.entries = vec![file_entry(path)];
     let chunks = assemble(text, lines, &windows(text, lines), ChunkKind::Lines);
@@ -99,17 +91,11 @@ fn windows(text: &str, lines: &LineIndex) -> Vec<Piece> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use indexd_model::RepoPath;
 
     fn check(text: &str, expect: &[(u32, u32)]) {
         let path = RepoPath::new("a.txt").unwrap();
-        let facts = facts(
-            &path,
-            text,
-            &LineIndex::new(text),
-            Language::Text,
-            Outcome::TextOnly,
-            FileRoles::default(),
-        );
+        let facts = facts(Input::plain(&path, text, &LineIndex::new(text)), Outcome::TextOnly);
         let got: Vec<_> = facts.chunks.iter().map(|c| (c.lines.start, c.lines.end)).collect();
         assert_eq!(got, expect);
     }

@@ -78,22 +78,15 @@ fn is_recipe(line: &str, next: &str) -> bool {
 mod tests {
     use super::*;
     use crate::outline;
-    use indexd_model::{ChunkKind, FileRoles, Language, LineIndex, RepoPath};
+    use indexd_model::{ChunkKind, LineIndex, RepoPath};
 
     #[test]
     fn rules_are_sections_with_their_comments() {
         let text = "CC := gcc\nX = a:b\n\n# Builds it.\n# Well.\nall: a.o \\\n  b.o\n\tcc a\n\n\tcc b\n\n.PHONY: all\nclean dist:\n\trm\ndefine f\nnot: this\nendef\n";
         let path = RepoPath::new("Makefile").unwrap();
         let lines = LineIndex::new(text);
-        let facts = outline::facts(
-            &path,
-            text,
-            &lines,
-            Language::Make,
-            FileRoles::CONFIG,
-            ChunkKind::Entry,
-            super::outline(text, &lines),
-        );
+        let input = crate::Input::plain(&path, text, &lines);
+        let facts = outline::facts(input, ChunkKind::Entry, super::outline(text, &lines));
         assert_eq!(
             outline::testing::show(&path, text, &facts),
             ["4-10 all", "13-14 clean", "[1-2:-]", "[4-10:all]", "[12-12:-]", "[13-14:clean]", "[15-17:-]"]

@@ -165,20 +165,13 @@ fn is_plain(body: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::outline;
-    use indexd_model::{ChunkKind, FileRoles, Language, LineIndex, RepoPath};
+    use indexd_model::{ChunkKind, LineIndex, RepoPath};
 
     fn check(text: &str, expect: &[&str]) {
         let path = RepoPath::new("a.md").unwrap();
         let lines = LineIndex::new(text);
-        let facts = outline::facts(
-            &path,
-            text,
-            &lines,
-            Language::Markdown,
-            FileRoles::DOC,
-            ChunkKind::Section,
-            super::outline(text, &lines),
-        );
+        let input = crate::Input::plain(&path, text, &lines);
+        let facts = outline::facts(input, ChunkKind::Section, super::outline(text, &lines));
         assert_eq!(outline::testing::show(&path, text, &facts), expect, "{text}");
     }
 

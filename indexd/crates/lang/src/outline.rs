@@ -1,5 +1,6 @@
 //! Facts of files that have sections and no program: documents, configuration, makefiles.
 
+use crate::Input;
 use crate::builder::{Builder, Header};
 use crate::chunks::{Piece, assemble};
 use crate::config::needs::{NEEDS, modules_of, of_requirements};
@@ -7,10 +8,7 @@ use crate::lines;
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::limits::DEFS_PER_FILE_MAX;
 use indexd_model::path::{dir_of, file_name_of};
-use indexd_model::{
-    ChunkKind, DefFlags, DefIdx, DefKind, Entry, FileFacts, FileRoles, Key, Language, LineIndex, Outcome,
-    RepoPath, Span,
-};
+use indexd_model::{ChunkKind, DefFlags, DefIdx, DefKind, Entry, FileFacts, Key, Outcome, RepoPath, Span};
 
 /// Bytes of a name; longer headings are cut.
 const NAME_BYTES_MAX: usize = 120;
@@ -53,17 +51,10 @@ pub fn file_entry(path: &RepoPath) -> Entry {
 
 /// The facts of a file with this outline; `kind` is the kind of its chunks, also of those between
 /// sections. A file with more than [`DEFS_PER_FILE_MAX`] sections is chunked by lines.
-pub fn facts(
-    path: &RepoPath,
-    text: &str,
-    index: &LineIndex,
-    language: Language,
-    roles: FileRoles,
-    kind: ChunkKind,
-    outline: Outline,
-) -> FileFacts {
+pub fn facts(input: Input, kind: ChunkKind, outline: Outline) -> FileFacts {
+    let Input { path, text, lines: index, language, roles } = input;
     if outline.sections.len() > DEFS_PER_FILE_MAX {
-        return lines::facts(path, text, index, language, Outcome::TextOnly, roles);
+        return lines::facts(input, Outcome::TextOnly);
     }
     let mut b = Builder::new();
     let mut pieces = Vec::new();
@@ -139,10 +130,10 @@ pub fn is_requirements(path: &str) -> bool {
 }
 
 /// The facts of such a list, which is chunked by lines.
-pub fn requirements(path: &RepoPath, text: &str, index: &LineIndex, roles: FileRoles) -> FileFacts {
-    let lines = lines::facts(path, text, index, Language::Text, Outcome::Parsed, roles);
-    let outline = Outline { modules: of_requirements(text), ..Outline::default() };
-    let facts = facts(path, text, index, Language::Text, roles, ChunkKind::Lines, outline);
+pub fn requirements(input: Input) -> FileFacts {
+    let lines = lines::facts(input, Outcome::Parsed);
+    let outline = Outline { modules: of_requirements(input.text), ..Outline::default() };
+    let facts = facts(input, ChunkKind::Lines, outline);
     FileFacts { chunks: lines.chunks, ..facts }
 }
 
@@ -178,6 +169,7 @@ pub fn nest(sections: &mut [Section], levels: &[u32], end: u32) {
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
+    use indexd_model::LineIndex;
 
     /// `start-end name` of each section in lines, indented by depth, then `[start-end:owner]` of
     /// each chunk.

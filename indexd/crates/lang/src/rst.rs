@@ -61,20 +61,13 @@ fn adornment(line: &str) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use crate::outline;
-    use indexd_model::{ChunkKind, FileRoles, Language, LineIndex, RepoPath};
+    use indexd_model::{ChunkKind, LineIndex, RepoPath};
 
     fn check(text: &str, expect: &[&str]) {
         let path = RepoPath::new("a.rst").unwrap();
         let lines = LineIndex::new(text);
-        let facts = outline::facts(
-            &path,
-            text,
-            &lines,
-            Language::Text,
-            FileRoles::DOC,
-            ChunkKind::Section,
-            super::outline(text, &lines),
-        );
+        let input = crate::Input::plain(&path, text, &lines);
+        let facts = outline::facts(input, ChunkKind::Section, super::outline(text, &lines));
         assert_eq!(outline::testing::show(&path, text, &facts), expect, "{text}");
     }
 

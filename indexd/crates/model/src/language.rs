@@ -2,108 +2,120 @@
 
 use crate::coded::coded;
 
-coded! {
-    /// The language or format of a file. The discriminants are part of stored facts.
-    pub enum Language {
-        /// Go source.
-        Go = "go" / "Go",
-        /// Python source or stub.
-        Python = "python" / "Python",
-        /// `go.mod`.
-        GoMod = "go.mod" / "",
-        /// `go.work`.
-        GoWork = "go.work" / "",
-        /// Markdown.
-        Markdown = "markdown" / "Markdown",
-        /// TOML.
-        Toml = "toml" / "TOML",
-        /// YAML.
-        Yaml = "yaml" / "YAML",
-        /// JSON.
-        Json = "json" / "JSON",
-        /// INI and setup.cfg.
-        Ini = "ini" / "Ini",
-        /// Makefile.
-        Make = "makefile" / "Makefile",
-        /// Anything else that is text: chunked by lines.
-        Text = "plaintext" / "",
-        /// Rust.
-        Rust = "rust" / "Rust",
-        /// TypeScript.
-        TypeScript = "typescript" / "TypeScript",
-        /// TypeScript with JSX.
-        Tsx = "typescriptreact" / "TypeScriptReact",
-        /// JavaScript, JSX included.
-        JavaScript = "javascript" / "JavaScript",
-        /// Java.
-        Java = "java" / "Java",
-        /// C.
-        C = "c" / "C",
-        /// C++, and headers of unknown kind.
-        Cpp = "cpp" / "CPP",
-        /// C#.
-        CSharp = "csharp" / "CSharp",
-        /// Ruby.
-        Ruby = "ruby" / "Ruby",
-        /// PHP.
-        Php = "php" / "PHP",
-        /// Kotlin.
-        Kotlin = "kotlin" / "Kotlin",
-        /// Swift.
-        Swift = "swift" / "Swift",
-        /// Scala.
-        Scala = "scala" / "Scala",
-        /// Shell scripts.
-        Bash = "shellscript" / "ShellScript",
-        /// Lua.
-        Lua = "lua" / "Lua",
-        /// Protocol Buffers.
-        Proto = "proto" / "Protobuf",
-        /// SQL.
-        Sql = "sql" / "SQL",
-        /// HCL and Terraform.
-        Hcl = "terraform" / "HCL",
-        /// Vue components; their scripts are read.
-        Vue = "vue" / "Vue",
-        /// Svelte components; their scripts are read.
-        Svelte = "svelte" / "Svelte",
-        /// HTML; its scripts are read.
-        Html = "html" / "HTML",
-    }
+/// Declares the languages: the LSP identifier, the name in `scip.proto`, the method of linking, the start of a
+/// comment up to the end of the line, and the endings of the names of files.
+macro_rules! languages {
+    ($($(#[$doc:meta])* $language:ident = $id:literal / $scip:literal, $linking:ident, $comment:literal
+        $(, $($ending:literal)|+)?;)*) => {
+        coded! {
+            /// The language or format of a file. The discriminants are part of stored facts.
+            pub enum Language { $($(#[$doc])* $language = $id / $scip,)* }
 
-    /// The LSP language identifier, also the fence hint.
-    pub fn id;
-    /// The name in `scip.proto`, `enum Language`; empty for a language that is not listed there.
-    pub fn scip_name;
+            /// The LSP language identifier, also the fence hint.
+            pub fn id;
+            /// The name in `scip.proto`, `enum Language`; empty for a language that is not listed there.
+            pub fn scip_name;
+        }
+
+        impl Language {
+            /// The start of a comment up to the end of the line, with a blank; empty where there is none.
+            pub fn line_comment(self) -> &'static str {
+                match self {
+                    $(Self::$language => $comment,)*
+                }
+            }
+
+            /// The method by which the uses of names in it are resolved.
+            pub fn linking(self) -> Linking {
+                match self {
+                    $(Self::$language => Linking::$linking,)*
+                }
+            }
+
+            /// The language of files whose names have this ending; text for all that are not known.
+            pub(crate) fn of_ending(ending: &str) -> Self {
+                match ending {
+                    $($($($ending)|+ => Self::$language,)?)*
+                    _ => Self::Text,
+                }
+            }
+        }
+    };
+}
+
+languages! {
+    /// Go source.
+    Go = "go" / "Go", Types, "// ", "go";
+    /// Python source or stub.
+    Python = "python" / "Python", Types, "# ", "py" | "pyi" | "pyw";
+    /// `go.mod`.
+    GoMod = "go.mod" / "", None, "// ";
+    /// `go.work`.
+    GoWork = "go.work" / "", None, "// ";
+    /// Markdown.
+    Markdown = "markdown" / "Markdown", None, "", "md" | "markdown" | "mdx";
+    /// TOML.
+    Toml = "toml" / "TOML", None, "# ", "toml";
+    /// YAML.
+    Yaml = "yaml" / "YAML", None, "# ", "yaml" | "yml";
+    /// JSON.
+    Json = "json" / "JSON", None, "", "json" | "jsonc" | "json5" | "webmanifest";
+    /// INI and setup.cfg.
+    Ini = "ini" / "Ini", None, "# ", "ini" | "cfg" | "conf" | "properties";
+    /// Makefile.
+    Make = "makefile" / "Makefile", None, "# ", "mk" | "mak";
+    /// Anything else that is text: chunked by lines.
+    Text = "plaintext" / "", None, "";
+    /// Rust.
+    Rust = "rust" / "Rust", Types, "// ", "rs";
+    /// TypeScript.
+    TypeScript = "typescript" / "TypeScript", Types, "// ", "ts" | "mts" | "cts";
+    /// TypeScript with JSX.
+    Tsx = "typescriptreact" / "TypeScriptReact", Types, "// ", "tsx";
+    /// JavaScript, JSX included.
+    JavaScript = "javascript" / "JavaScript", Types, "// ", "js" | "mjs" | "cjs" | "jsx";
+    /// Java.
+    Java = "java" / "Java", Types, "// ", "java";
+    /// C.
+    C = "c" / "C", Types, "// ", "c";
+    /// C++, and headers of unknown kind: the grammar reads C as well.
+    Cpp = "cpp" / "CPP", Types, "// ", "h" | "hh" | "hpp" | "hxx" | "cc" | "cpp" | "cxx" | "ipp" | "inl"
+        | "cu" | "cuh";
+    /// C#.
+    CSharp = "csharp" / "CSharp", None, "// ", "cs";
+    /// Ruby.
+    Ruby = "ruby" / "Ruby", Scopes, "# ", "rb" | "rake" | "gemspec" | "ru";
+    /// PHP.
+    Php = "php" / "PHP", Scopes, "// ", "php" | "phtml";
+    /// Kotlin.
+    Kotlin = "kotlin" / "Kotlin", Scopes, "// ", "kt" | "kts";
+    /// Swift.
+    Swift = "swift" / "Swift", None, "// ", "swift";
+    /// Scala.
+    Scala = "scala" / "Scala", Scopes, "// ", "scala" | "sc" | "sbt";
+    /// Shell scripts.
+    Bash = "shellscript" / "ShellScript", Scopes, "# ", "sh" | "bash" | "zsh" | "ksh" | "bats";
+    /// Lua.
+    Lua = "lua" / "Lua", Scopes, "-- ", "lua";
+    /// Protocol Buffers.
+    Proto = "proto" / "Protobuf", None, "// ", "proto";
+    /// SQL.
+    Sql = "sql" / "SQL", None, "-- ", "sql";
+    /// HCL and Terraform.
+    Hcl = "terraform" / "HCL", None, "# ", "tf" | "hcl";
+    /// Vue components; their scripts are read.
+    Vue = "vue" / "Vue", None, "", "vue";
+    /// Svelte components; their scripts are read.
+    Svelte = "svelte" / "Svelte", None, "", "svelte";
+    /// HTML; its scripts are read.
+    Html = "html" / "HTML", None, "", "html" | "htm" | "xhtml";
 }
 
 impl Language {
-    /// The start of a comment up to the end of the line, with a blank; empty where there is none.
-    pub fn line_comment(self) -> &'static str {
-        match self {
-            Self::Markdown | Self::Json | Self::Text | Self::Vue | Self::Svelte | Self::Html => "",
-            Self::Python | Self::Toml | Self::Yaml | Self::Ini | Self::Make => "# ",
-            Self::Ruby | Self::Bash | Self::Hcl => "# ",
-            Self::Lua | Self::Sql => "-- ",
-            _ => "// ",
-        }
-    }
-
     /// Returns true if its definitions are those of a program.
     pub fn is_code(self) -> bool {
         use Language::{GoMod, GoWork, Ini, Json, Make, Markdown, Text, Toml, Yaml};
         !matches!(self, GoMod | GoWork | Ini | Json | Make | Markdown | Text | Toml | Yaml)
-    }
-
-    /// The method by which the uses of names in it are resolved.
-    pub fn linking(self) -> Linking {
-        match self {
-            Self::Go | Self::Python | Self::TypeScript | Self::Tsx | Self::JavaScript => Linking::Types,
-            Self::Java | Self::Rust | Self::C | Self::Cpp => Linking::Types,
-            Self::Kotlin | Self::Scala => Linking::Scopes,
-            Self::Php | Self::Ruby | Self::Lua | Self::Bash => Linking::Scopes,
-            _ => Linking::None,
-        }
     }
 }
 

@@ -20,39 +20,7 @@ pub fn language(path: &str) -> Language {
         }
         _ => {}
     }
-    match extension_of(name) {
-        "go" => Language::Go,
-        "py" | "pyi" | "pyw" => Language::Python,
-        "md" | "markdown" | "mdx" => Language::Markdown,
-        "toml" => Language::Toml,
-        "yaml" | "yml" => Language::Yaml,
-        "json" | "jsonc" | "json5" | "webmanifest" => Language::Json,
-        "ini" | "cfg" | "conf" | "properties" => Language::Ini,
-        "mk" | "mak" => Language::Make,
-        "rs" => Language::Rust,
-        "ts" | "mts" | "cts" => Language::TypeScript,
-        "tsx" => Language::Tsx,
-        "js" | "mjs" | "cjs" | "jsx" => Language::JavaScript,
-        "java" => Language::Java,
-        "c" => Language::C,
-        // A header may be C++; that grammar reads C as well.
-        "h" | "hh" | "hpp" | "hxx" | "cc" | "cpp" | "cxx" | "ipp" | "inl" | "cu" | "cuh" => Language::Cpp,
-        "cs" => Language::CSharp,
-        "rb" | "rake" | "gemspec" | "ru" => Language::Ruby,
-        "php" | "phtml" => Language::Php,
-        "kt" | "kts" => Language::Kotlin,
-        "swift" => Language::Swift,
-        "scala" | "sc" | "sbt" => Language::Scala,
-        "sh" | "bash" | "zsh" | "ksh" | "bats" => Language::Bash,
-        "lua" => Language::Lua,
-        "proto" => Language::Proto,
-        "sql" => Language::Sql,
-        "tf" | "hcl" => Language::Hcl,
-        "vue" => Language::Vue,
-        "svelte" => Language::Svelte,
-        "html" | "htm" | "xhtml" => Language::Html,
-        _ => Language::Text,
-    }
+    Language::of_ending(extension_of(name))
 }
 
 /// The roles according to the path alone.

@@ -107,6 +107,11 @@ fn bound_def(facts: Facts, binding: &Binding) -> Option<DefIdx> {
     })
 }
 
+/// Returns the type that is written for a local name with these sources, if one is.
+fn declared(sources: &[Source]) -> Option<ExprId> {
+    sources.iter().find_map(|s| if let Source::Declared(e) = s { Some(*e) } else { None })
+}
+
 /// An identifier in a place where it is used.
 #[derive(Clone, Copy)]
 struct Use {

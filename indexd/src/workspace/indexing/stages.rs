@@ -246,13 +246,14 @@ fn redacted(path: &RepoPath, bytes: &[u8]) -> Option<String> {
 
 /// A file without structure: chunked by lines.
 fn text_only(path: &RepoPath, bytes: &[u8]) -> Extracted {
-    use indexd_lang::{decode, lines, roles};
+    use indexd_lang::{Input, decode, lines, roles};
     let Some(text) = decode::decode(bytes) else { return indexd_lang::listed(path, Outcome::Binary) };
     let text: Arc<str> = text.into();
     let language = roles::language(path);
     let index = LineIndex::new(&text);
     let roles = roles::path_roles(path, language);
-    let facts = lines::facts(path, &text, &index, language, Outcome::TextOnly, roles);
+    let input = Input { path, text: &text, lines: &index, language, roles };
+    let facts = lines::facts(input, Outcome::TextOnly);
     Extracted { facts, text, lines: index }
 }
 

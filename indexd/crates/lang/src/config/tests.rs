@@ -1,14 +1,14 @@
 use super::*;
 use crate::outline::{facts, testing::show};
-use indexd_model::{ChunkKind, Facts, FileRoles, RepoPath};
+use indexd_model::{ChunkKind, Facts, RepoPath};
 use proptest::prelude::*;
 
 fn check(path: &str, text: &str, package: Option<&str>, expect: &[&str]) {
     let path = RepoPath::new(path).unwrap();
     let language = crate::roles::language(&path);
-    let outline = outline(&path, language, text, &LineIndex::new(text));
-    let facts =
-        facts(&path, text, &LineIndex::new(text), language, FileRoles::CONFIG, ChunkKind::Entry, outline);
+    let lines = LineIndex::new(text);
+    let outline = outline(&path, language, text, &lines);
+    let facts = facts(crate::Input::plain(&path, text, &lines), ChunkKind::Entry, outline);
     assert_eq!(show(&path, text, &facts), expect, "{text}");
     let name = facts.interface.package.map(|p| Facts::inside(&facts).str(p));
     assert_eq!(name, package, "{text}");

@@ -15,6 +15,7 @@ mod syntax;
 mod types;
 mod visitor;
 
+use crate::Input;
 use crate::builder::Header;
 use crate::chunks::{Idle, IdleKind, assemble, header, name_idle};
 use crate::parse::Parses;
@@ -22,8 +23,8 @@ use crate::unread;
 use indexd_model::limits::{DEFS_PER_FILE_MAX, PARSE_CALLBACKS_MAX};
 use indexd_model::path::file_name_of;
 use indexd_model::{
-    ChunkKind, DefFlags, DefIdx, DefKind, Entry, Facts, FileFacts, FileRoles, Interface, Key, Language,
-    LineIndex, Outcome, RepoPath, Span,
+    ChunkKind, DefFlags, DefIdx, DefKind, Entry, Facts, FileFacts, Interface, Key, Language, Outcome,
+    RepoPath, Span,
 };
 use syntax::SYNTAX;
 use tree_sitter::Node;
@@ -35,34 +36,29 @@ use visitor::Visitor;
 /// (`Outcome::Recovered`), see [`repair`], and the names in it ([`unread`]). A file that the parser cannot
 /// finish, or with more definitions than [`DEFS_PER_FILE_MAX`], has chunks by lines and no definitions
 /// (`Outcome::TextOnly`).
-pub fn facts(path: &RepoPath, text: &str, lines: &LineIndex, roles: FileRoles) -> FileFacts {
+pub fn facts(input: Input) -> FileFacts {
     let parses = Parses::new(&SYNTAX.language);
     let parse = |text: &str| parses.parse(text, PARSE_CALLBACKS_MAX);
-    let Some(mut tree) = parse(text) else { return text_only(path, text, lines, roles) };
+    let text = input.text;
+    let Some(mut tree) = parse(text) else { return text_only(input) };
     let modern = if tree.root_node().has_error() { modern::rewrite(text) } else { None };
     if let Some(again) = modern.as_deref().and_then(parse) {
         tree = again;
     }
     let outcome = if tree.root_node().has_error() { Outcome::Recovered } else { Outcome::Parsed };
     let tree = repair::repair(modern.as_deref().unwrap_or(text), tree, &parse);
-    facts_of(path, text, lines, roles, outcome, tree.root_node())
+    facts_of(input, outcome, tree.root_node())
 }
 
-fn facts_of(
-    path: &RepoPath,
-    text: &str,
-    lines: &LineIndex,
-    roles: FileRoles,
-    outcome: Outcome,
-    root: Node,
-) -> FileFacts {
+fn facts_of(input: Input, outcome: Outcome, root: Node) -> FileFacts {
+    let Input { path, text, lines, roles, .. } = input;
     let mut visitor = Visitor::new(text, root, path.ends_with("_test.go"));
     visitor.file();
     if outcome == Outcome::Recovered || visitor.is_cut {
         unread::add(&mut visitor.b, text, Language::Go);
     }
     if visitor.b.defs.len() > DEFS_PER_FILE_MAX {
-        return text_only(path, text, lines, roles);
+        return text_only(input);
     }
     let idle = idle(root);
     visitor.pieces.extend(header(text, lines, &idle));
@@ -113,7 +109,8 @@ fn places(path: &RepoPath) -> [Key; 3] {
     [Key::file(path), Key::dir("go", path.dir()), Key::stem("go", file_name_of(path.dir()))]
 }
 
-fn text_only(path: &RepoPath, text: &str, lines: &LineIndex, roles: FileRoles) -> FileFacts {
+fn text_only(input: Input) -> FileFacts {
+    let Input { path, text, lines, roles, .. } = input;
     let mut interface = Interface::empty(Language::Go, Outcome::TextOnly, roles);
     interface.entries = vec![Entry { key: Key::file(path), def: DefIdx::NONE, digest: 0 }];
     FileFacts { interface, body: Default::default(), chunks: assemble(text, lines, &[], ChunkKind::Lines) }

@@ -8,17 +8,16 @@
 //!
 //! A go.mod is found by its path and, under `Key::member("gomod", <module path>)`, by its module.
 
+use crate::Input;
 use crate::builder::{Builder, Header};
 use crate::chunks::{Piece, assemble};
 use indexd_model::facts::{Import, ImportKind};
-use indexd_model::{
-    ChunkKind, DefIdx, FileFacts, FileRoles, Key, Language, LineIndex, Outcome, RepoPath, Span, StrId,
-};
+use indexd_model::{ChunkKind, DefIdx, FileFacts, Key, Language, Outcome, Span, StrId};
 
 /// Returns everything stated in a `go.mod` or, by its path, a `go.work`. Lines that are not understood are
 /// ignored.
-pub fn facts(path: &RepoPath, text: &str, lines: &LineIndex, roles: FileRoles) -> FileFacts {
-    let language = if path.ends_with("go.work") { Language::GoWork } else { Language::GoMod };
+pub fn facts(input: Input) -> FileFacts {
+    let Input { path, text, lines, language, roles } = input;
     let mut reader = Reader { b: Builder::new(), package: None, pieces: Vec::new() };
     reader.read(text);
     let header = Header {
@@ -125,9 +124,10 @@ impl<'s> Reader<'s> {
 mod tests {
     use super::*;
     use indexd_model::Facts;
+    use indexd_model::{LineIndex, RepoPath};
 
     fn check(path: &str, text: &str, expect: &[&str]) {
-        let facts = facts(&RepoPath::new(path).unwrap(), text, &LineIndex::new(text), FileRoles::default());
+        let facts = facts(Input::plain(&RepoPath::new(path).unwrap(), text, &LineIndex::new(text)));
         let read = Facts::inside(&facts);
         let mut got: Vec<String> =
             facts.interface.package.iter().map(|p| format!("module {}", read.str(*p))).collect();
@@ -160,8 +160,7 @@ mod tests {
     #[test]
     fn blocks_are_chunks() {
         let text = "module m\n\nrequire (\n\ta.b/c v1\n)\n";
-        let facts =
-            facts(&RepoPath::new("go.mod").unwrap(), text, &LineIndex::new(text), FileRoles::default());
+        let facts = facts(Input::plain(&RepoPath::new("go.mod").unwrap(), text, &LineIndex::new(text)));
         let got: Vec<_> = facts.chunks.iter().map(|c| (c.lines.start, c.lines.end, c.kind)).collect();
         assert_eq!(got, [(1, 1, ChunkKind::Between), (3, 5, ChunkKind::Entry)]);
     }

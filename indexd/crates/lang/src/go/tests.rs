@@ -2,7 +2,7 @@
 
 use super::*;
 use indexd_model::names::descriptor;
-use indexd_model::{Binding, BindingId, ExprId, Node, Role, Source};
+use indexd_model::{Binding, BindingId, ExprId, LineIndex, Node, Role, Source};
 use std::fmt::Write;
 
 /// Renders facts for a reader: definitions with their parts, imports, then the uses of the body.
@@ -142,12 +142,11 @@ fn fixtures() {
         let text = std::fs::read_to_string(&path).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap();
         let got = render(
-            &facts(
+            &facts(Input::plain(
                 &RepoPath::new(&format!("pkg/{name}")).unwrap(),
                 &text,
                 &LineIndex::new(&text),
-                FileRoles::default(),
-            ),
+            )),
             &text,
         );
         let expected = path.with_extension("facts");
@@ -159,7 +158,7 @@ fn fixtures() {
 }
 
 fn defs(text: &str) -> Vec<String> {
-    let facts = facts(&RepoPath::new("a.go").unwrap(), text, &LineIndex::new(text), FileRoles::default());
+    let facts = facts(Input::plain(&RepoPath::new("a.go").unwrap(), text, &LineIndex::new(text)));
     let read = Facts::inside(&facts);
     (0..facts.interface.defs.len() as u32).map(|i| descriptor(&read, DefIdx(i))).collect()
 }
@@ -207,7 +206,7 @@ fn deep_nesting_is_opaque_beyond_the_limit() {
 fn text_between_declarations_is_named_by_what_it_holds() {
     use ChunkKind::{Between, Comment, Definition, Imports};
     let check = |text: &str, expect: &[ChunkKind]| {
-        let facts = facts(&RepoPath::new("a.go").unwrap(), text, &LineIndex::new(text), FileRoles::default());
+        let facts = facts(Input::plain(&RepoPath::new("a.go").unwrap(), text, &LineIndex::new(text)));
         assert_eq!(facts.chunks.iter().map(|c| c.kind).collect::<Vec<_>>(), expect, "{text:?}");
     };
     check("// A licence.\n// Two lines.\n\n/* The doc. */\npackage p\n\nimport \"a\"\n", &[Comment, Imports]);
@@ -223,7 +222,7 @@ fn text_between_declarations_is_named_by_what_it_holds() {
 #[test]
 fn a_table_of_definitions_is_text() {
     let text = format!("package p\n{}", "var x = 1\n".repeat(DEFS_PER_FILE_MAX + 1));
-    let facts = facts(&RepoPath::new("a.go").unwrap(), &text, &LineIndex::new(&text), FileRoles::default());
+    let facts = facts(Input::plain(&RepoPath::new("a.go").unwrap(), &text, &LineIndex::new(&text)));
     assert_eq!((facts.interface.outcome, facts.interface.defs.len()), (Outcome::TextOnly, 0));
     assert!(facts.chunks.iter().all(|c| c.kind == ChunkKind::Lines) && !facts.chunks.is_empty());
 }
@@ -231,7 +230,7 @@ fn a_table_of_definitions_is_text() {
 proptest::proptest! {
     #[test]
     fn any_text_is_ordinary_input(text in "([a-z(){}\\[\\]:=.,*& \n\"'`/]|func |type |struct |switch |case |range |:= |package p\n){0,120}") {
-        let facts = facts(&RepoPath::new("a_test.go").unwrap(), &text, &LineIndex::new(&text), FileRoles::default());
+        let facts = facts(Input::plain(&RepoPath::new("a_test.go").unwrap(), &text, &LineIndex::new(&text)));
         let read = Facts::inside(&facts);
         for i in 0..read.n_exprs() as u32 {
             let e = read.expr(ExprId(i));

@@ -1,23 +1,18 @@
 //! Scripts inside other files: the script part of Vue and Svelte components and of HTML pages.
 
 use super::facts_as;
-use indexd_model::{FileFacts, FileRoles, Language, LineIndex, RepoPath};
+use crate::Input;
+use indexd_model::{FileFacts, Language};
 
 /// The facts of the scripts in a file. Everything around them is blanked out for the parser, so that
 /// each byte keeps its place; the language is TypeScript where a script says so.
-pub fn facts(
-    path: &RepoPath,
-    text: &str,
-    index: &LineIndex,
-    language: Language,
-    roles: FileRoles,
-) -> FileFacts {
-    let (code, is_typed) = scripts(text);
+pub fn facts(input: Input) -> FileFacts {
+    let (code, is_typed) = scripts(input.text);
     let parsed_as = if is_typed { Language::TypeScript } else { Language::JavaScript };
     if code.trim().is_empty() {
-        return crate::lines::facts(path, text, index, language, indexd_model::Outcome::Parsed, roles);
+        return crate::lines::facts(input, indexd_model::Outcome::Parsed);
     }
-    facts_as(path, text, &code, index, language, parsed_as, roles)
+    facts_as(input, &code, parsed_as)
 }
 
 /// `text` with blanks for everything outside `<script>` elements without a source of their own, and

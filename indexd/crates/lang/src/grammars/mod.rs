@@ -53,6 +53,7 @@ mod typed;
 mod typescript;
 mod walk;
 
+use crate::Input;
 use crate::builder::Header;
 use crate::chunks::{assemble, header, name_idle};
 use crate::lines;
@@ -127,31 +128,17 @@ pub fn rewrites(parser: &tree_sitter::Language) -> Option<fn(&str) -> Option<Str
 /// Broken syntax gives the facts around it (`Outcome::Recovered`). A file that the parser gives up on,
 /// with more definitions than [`DEFS_PER_FILE_MAX`], or in a language that this build leaves out, is
 /// chunked by lines (`Outcome::TextOnly`).
-pub fn facts(
-    path: &RepoPath,
-    text: &str,
-    index: &LineIndex,
-    language: Language,
-    roles: FileRoles,
-) -> FileFacts {
-    facts_as(path, text, text, index, language, language, roles)
+pub fn facts(input: Input) -> FileFacts {
+    facts_as(input, input.text, input.language)
 }
 
 /// The facts of a file whose code is `code`, in the language `parsed_as`: its text with everything
 /// else blanked out.
-fn facts_as(
-    path: &RepoPath,
-    text: &str,
-    code: &str,
-    index: &LineIndex,
-    language: Language,
-    parsed_as: Language,
-    roles: FileRoles,
-) -> FileFacts {
-    let text_only = || lines::facts(path, text, index, language, Outcome::TextOnly, roles);
+fn facts_as(input: Input, code: &str, parsed_as: Language) -> FileFacts {
+    let text_only = || lines::facts(input, Outcome::TextOnly);
     let Some(grammar) = compiled(parsed_as) else { return text_only() };
     let tree = Parses::new(&grammar.parser).parse(code, calls_max(code.len()));
-    let facts = tree.and_then(|tree| facts_of(path, code, index, grammar, language, roles, tree.root_node()));
+    let facts = tree.and_then(|tree| facts_of(Input { text: code, ..input }, grammar, tree.root_node()));
     facts.unwrap_or_else(text_only)
 }
 
@@ -160,15 +147,8 @@ fn calls_max(n_bytes: usize) -> u64 {
     (PARSE_CALLBACKS_MIN + n_bytes as u64 / 1024 * PARSE_CALLBACKS_PER_KIB).min(PARSE_CALLBACKS_MAX)
 }
 
-fn facts_of(
-    path: &RepoPath,
-    text: &str,
-    index: &LineIndex,
-    grammar: &Compiled,
-    language: Language,
-    roles: FileRoles,
-    root: Node,
-) -> Option<FileFacts> {
+fn facts_of(input: Input, grammar: &Compiled, root: Node) -> Option<FileFacts> {
+    let Input { path, text, lines: index, language, roles } = input;
     let tree = Flat::new(root);
     let mut walk = Walk::new(text, index, grammar, &tree, roles.has(FileRoles::TEST));
     walk.file();

@@ -14,6 +14,7 @@ mod narrow;
 mod scope;
 mod visit;
 
+use crate::Input;
 use crate::builder::Header;
 use crate::chunks::{Idle, IdleKind, Piece, assemble, header, name_idle};
 use crate::parse::Parses;
@@ -22,8 +23,8 @@ use indexd_model::facts::{Import, ImportKind};
 use indexd_model::limits::PARSE_CALLBACKS_MAX;
 use indexd_model::path::{dir_of, file_name_of, stem_of, tail_of};
 use indexd_model::{
-    ChunkKind, Def, DefFlags, DefIdx, DefKind, Facts, FileFacts, FileRoles, Interface, Key, Language,
-    LineIndex, Outcome, RepoPath, Span,
+    ChunkKind, Def, DefFlags, DefIdx, DefKind, Facts, FileFacts, Interface, Key, Language, LineIndex,
+    Outcome, Span,
 };
 use kinds::{Kind, kind};
 use rustc_hash::FxHashMap;
@@ -38,31 +39,25 @@ const IDLE_DEPTH_MAX: u32 = 8;
 
 /// Reads a Python file or stub. Syntax that is newer than the grammar is rewritten ([`modern`]); the
 /// names inside a syntax error are kept ([`unread`]). A file whose parse passes the limits is chunked by lines.
-pub fn facts(path: &RepoPath, text: &str, lines: &LineIndex, roles: FileRoles) -> FileFacts {
+pub fn facts(input: Input) -> FileFacts {
     let parses = &Parses::new(&tree_sitter_python::LANGUAGE.into());
     let parse = |text: &str| parses.parse(text, PARSE_CALLBACKS_MAX);
-    let Some(mut tree) = parse(text) else {
-        let mut out = crate::lines::facts(path, text, lines, Language::Python, Outcome::TextOnly, roles);
-        out.interface.entries = existence(path);
+    let Some(mut tree) = parse(input.text) else {
+        let mut out = crate::lines::facts(input, Outcome::TextOnly);
+        out.interface.entries = existence(input.path);
         out.interface.entries.sort_unstable_by_key(|e| (e.key, e.def));
         return out;
     };
     if tree.root_node().has_error()
-        && let Some(again) = modern::rewrite(text).as_deref().and_then(parse)
+        && let Some(again) = modern::rewrite(input.text).as_deref().and_then(parse)
     {
         tree = again;
     }
-    facts_of(path, text, lines, roles, tree.root_node(), parses)
+    facts_of(input, tree.root_node(), parses)
 }
 
-fn facts_of(
-    path: &RepoPath,
-    text: &str,
-    lines: &LineIndex,
-    roles: FileRoles,
-    root: Node<'_>,
-    parses: &Parses,
-) -> FileFacts {
+fn facts_of(input: Input, root: Node<'_>, parses: &Parses) -> FileFacts {
+    let Input { path, text, lines, roles, .. } = input;
     let outcome = if root.has_error() { Outcome::Recovered } else { Outcome::Parsed };
     let mut v = Visitor::new(text, parses);
     v.block(root);

@@ -2,7 +2,7 @@
 
 use super::*;
 use indexd_model::names::descriptor;
-use indexd_model::{BindingId, ExprId, LineIndex, List, Node, Role, Source};
+use indexd_model::{BindingId, ExprId, LineIndex, List, Node, RepoPath, Role, Source};
 use std::fmt::Write;
 
 /// Renders facts for a reader: imports, definitions with their parts, then uses by line.
@@ -168,7 +168,7 @@ impl Printer<'_> {
 }
 
 fn read(text: &str) -> FileFacts {
-    facts(&RepoPath::new("pkg/mod.py").unwrap(), text, &LineIndex::new(text), FileRoles::default())
+    facts(Input::plain(&RepoPath::new("pkg/mod.py").unwrap(), text, &LineIndex::new(text)))
 }
 
 /// Compares each `fixtures/*.py` with its facts, kept as `*.facts`; `UPDATE_FIXTURES=1` writes them.

@@ -24,9 +24,7 @@ use crate::recorder::Recorder;
 use crate::typed::slots::{Answers, Asks};
 use crate::typed::std::Table;
 use crate::typed::{DefAt, Env, File, Files, NameId, Questions, Ty, Types, Val};
-use indexd_model::{
-    Def, DefIdx, DefKind, ExprId, Facts, FileDoc, Links, Role, Rule, UnresolvedReason,
-};
+use indexd_model::{Def, DefIdx, DefKind, ExprId, Facts, FileDoc, Links, Role, Rule, UnresolvedReason};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;

@@ -324,11 +324,7 @@ impl<'a> Linker<'a> {
         if b.kind == BindingKind::TypeParam {
             return Val::new(self.types.make(Type::Var(file, id)));
         }
-        let declared = sources.iter().find_map(|s| match s {
-            Source::Declared(e) => Some(*e),
-            _ => None,
-        });
-        if let Some(ty) = declared {
+        if let Some(ty) = crate::declared(sources) {
             return Val::new(self.written(file, ty));
         }
         if matches!(b.kind, BindingKind::Param | BindingKind::VarArgs) {

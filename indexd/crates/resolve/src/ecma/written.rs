@@ -118,11 +118,7 @@ impl<'a> Linker<'a> {
         let facts = self.facts(file);
         let Some(b) = facts.binding(binding) else { return (Ty::UNKNOWN, false) };
         let is_rest = b.kind == indexd_model::BindingKind::VarArgs;
-        let declared = facts.sources(b).iter().find_map(|s| match s {
-            Source::Declared(e) => Some(*e),
-            _ => None,
-        });
-        let Some(declared) = declared else {
+        let Some(declared) = crate::declared(facts.sources(b)) else {
             let default = facts.sources(b).iter().find_map(|s| match s {
                 Source::Assigned(e) => Some(*e),
                 _ => None,
@@ -392,10 +388,7 @@ impl<'a> Linker<'a> {
     pub(super) fn constraint(&mut self, file: File, binding: BindingId) -> Option<Ty> {
         let facts = self.facts(file);
         let b = facts.binding(binding)?;
-        facts.sources(b).iter().find_map(|s| match s {
-            Source::Declared(e) => Some(self.written(file, *e)),
-            _ => None,
-        })
+        crate::declared(facts.sources(b)).map(|e| self.written(file, e))
     }
 
     fn undelayed(&mut self, file: File, e: ExprId, env: &Env) -> Option<Ty> {

@@ -5,7 +5,7 @@ use super::eval::Val;
 use super::members::Target;
 use super::types::{File, Std, Ty, Type, VarKey};
 use crate::typed::slots::Asks;
-use indexd_model::{BindingKind, DefIdx, DefKind, ExprId, List, Node, Source};
+use indexd_model::{BindingKind, DefIdx, DefKind, ExprId, List, Node};
 
 impl<'a> Linker<'a> {
     /// The type of a value annotated with this expression.
@@ -217,10 +217,7 @@ impl<'a> Linker<'a> {
             }
             VarKey::Binding(b) => {
                 let b = facts.binding(b).filter(|b| b.kind == BindingKind::TypeParam)?;
-                facts.sources(b).iter().find_map(|s| match s {
-                    Source::Declared(e) => Some(self.annotation(file, *e)),
-                    _ => None,
-                })
+                crate::declared(facts.sources(b)).map(|e| self.annotation(file, e))
             }
         };
         bound.filter(|b| *b != ty && *b != Ty::UNKNOWN)

@@ -396,16 +396,9 @@ impl<'a> Linker<'a> {
                 return v;
             }
         }
-        let mut tys = Vec::new();
-        let mut is_inferred = false;
-        for &d in &member.defs {
-            if facts.def(d).kind == DefKind::Field {
-                let v = self.def_value(file, d);
-                is_inferred |= v.is_inferred;
-                tys.push(v.ty);
-            }
-        }
-        Val { ty: self.types.union(&tys), is_inferred }
+        let fields = member.defs.iter().filter(|d| facts.def(**d).kind == DefKind::Field);
+        let all: Vec<Val> = fields.map(|d| self.def_value(file, *d)).collect();
+        self.any_of(&all)
     }
 
     fn super_attr(&mut self, class: ClassId, receiver: Ty, name: &'a str) -> Attr {

@@ -46,14 +46,9 @@ impl<'a> Linker<'a> {
             },
             Type::Partial(f) => self.call_once(f, None),
             Type::Union(parts) => {
-                let mut is_inferred = false;
-                let mut tys = Vec::new();
-                for p in parts.iter().filter(|p| **p != Ty::NOTHING) {
-                    let v = self.call(*p, site);
-                    is_inferred |= v.is_inferred;
-                    tys.push(v.ty);
-                }
-                Val { ty: self.types.union(&tys), is_inferred }
+                let parts = parts.iter().filter(|p| **p != Ty::NOTHING);
+                let all: Vec<Val> = parts.map(|p| self.call(*p, site)).collect();
+                self.any_of(&all)
             }
             Type::External => Val::new(Ty::EXTERNAL),
             _ => Val::UNKNOWN,
@@ -274,10 +269,7 @@ impl<'a> Linker<'a> {
 
     fn param_pattern(&mut self, file: File, param: indexd_model::BindingId) -> Ty {
         let facts = self.facts(file);
-        let declared = facts.binding(param).and_then(|b| {
-            facts.sources(b).iter().find_map(|s| if let Source::Declared(e) = s { Some(*e) } else { None })
-        });
-        match declared {
+        match facts.binding(param).and_then(|b| crate::declared(facts.sources(b))) {
             Some(e) => self.annotation(file, e),
             None => self.types.make(Type::Var(file, VarKey::Binding(param))),
         }
@@ -332,11 +324,7 @@ impl<'a> Linker<'a> {
             let facts = self.facts(file);
             let mut params = facts.def(def).params.iter().filter_map(|p| facts.binding(*p));
             let param = params.find(|b| facts.str(b.name) == name)?;
-            let declared = facts.sources(param).iter().find_map(|s| match s {
-                Source::Declared(e) => Some(*e),
-                _ => None,
-            });
-            if let Some(declared) = declared {
+            if let Some(declared) = crate::declared(facts.sources(param)) {
                 let ty = self.annotation(file, declared);
                 return (!self.types.has_vars(ty)).then_some(ty);
             }

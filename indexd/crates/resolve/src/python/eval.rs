@@ -206,14 +206,14 @@ impl<'a> Linker<'a> {
 
     /// Returns the type of the targets of a name; several values are a union.
     pub(super) fn targets_value(&mut self, targets: &[Target]) -> Val {
-        let mut is_inferred = false;
-        let mut tys = Vec::with_capacity(targets.len());
-        for t in targets {
-            let v = self.target_value(*t);
-            is_inferred |= v.is_inferred;
-            tys.push(v.ty);
-        }
-        Val { ty: self.types.union(&tys), is_inferred }
+        let all: Vec<Val> = targets.iter().map(|t| self.target_value(*t)).collect();
+        self.any_of(&all)
+    }
+
+    /// The type of a value that is one of several.
+    pub(super) fn any_of(&mut self, all: &[Val]) -> Val {
+        let tys: Vec<Ty> = all.iter().map(|v| v.ty).collect();
+        Val { ty: self.types.union(&tys), is_inferred: all.iter().any(|v| v.is_inferred) }
     }
 
     fn target_value(&mut self, target: Target) -> Val {
@@ -290,7 +290,7 @@ impl<'a> Linker<'a> {
         let facts = self.facts(file);
         let Some(b) = facts.binding(id) else { return Val::UNKNOWN };
         let sources = facts.sources(b);
-        let declared = sources.iter().find_map(|s| if let Source::Declared(e) = s { Some(*e) } else { None });
+        let declared = crate::declared(sources);
         match b.kind {
             BindingKind::Receiver => {
                 if let Some(class) = self.class_of_receiver(file, b.scope) {
@@ -335,14 +335,8 @@ impl<'a> Linker<'a> {
     }
 
     fn joined(&mut self, file: File, sources: &[Source]) -> Val {
-        let mut is_inferred = false;
-        let mut tys = Vec::with_capacity(sources.len());
-        for s in sources {
-            let v = self.source(file, *s);
-            is_inferred |= v.is_inferred;
-            tys.push(v.ty);
-        }
-        Val { ty: self.types.union(&tys), is_inferred }
+        let all: Vec<Val> = sources.iter().map(|s| self.source(file, *s)).collect();
+        self.any_of(&all)
     }
 
     fn source(&mut self, file: File, source: Source) -> Val {

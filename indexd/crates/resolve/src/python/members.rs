@@ -5,8 +5,22 @@ use super::modules::Module;
 use super::types::{File, NameId};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{DefFlags, DefIdx, DefKind, Key};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::rc::Rc;
+
+/// The names of modules that were looked for.
+#[derive(Default)]
+pub(super) struct Members<'a> {
+    /// By how many imports had been followed, too.
+    found: FxHashMap<(File, &'a str, u8), Rc<Found>>,
+    /// Members being looked for.
+    open: FxHashSet<(File, &'a str)>,
+    /// Imports being followed, one inside the other.
+    n_followed: u8,
+    /// The scopes of the keys of modules.
+    scopes: FxHashMap<File, Rc<str>>,
+}
 
 /// A target of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,29 +50,29 @@ impl<'a> Linker<'a> {
     /// are none.
     pub(super) fn module_member(&mut self, file: File, name: &'a str) -> Rc<Found> {
         // The number of imports still followed depends on how many led here.
-        let key = (file, name, self.n_followed);
-        if let Some(found) = self.module_members.get(&key) {
+        let key = (file, name, self.members.n_followed);
+        if let Some(found) = self.members.found.get(&key) {
             return Rc::clone(found);
         }
         // While it is being looked for, a name that leads back to itself leads nowhere.
-        if !self.open_members.insert((file, name)) {
+        if !self.members.open.insert((file, name)) {
             return Rc::default();
         }
         let found = Rc::new(self.find_member(file, name));
-        self.open_members.remove(&(file, name));
-        self.module_members.insert(key, Rc::clone(&found));
+        self.members.open.remove(&(file, name));
+        self.members.found.insert(key, Rc::clone(&found));
         found
     }
 
     /// Returns the targets of an import of `name` from the module `file`; none once [`HOPS_MAX`] imports were
     /// followed.
     fn followed(&mut self, file: File, name: &'a str) -> Rc<Found> {
-        if self.n_followed == HOPS_MAX {
+        if self.members.n_followed == HOPS_MAX {
             return Rc::default();
         }
-        self.n_followed += 1;
+        self.members.n_followed += 1;
         let found = self.module_member(file, name);
-        self.n_followed -= 1;
+        self.members.n_followed -= 1;
         found
     }
 
@@ -221,7 +235,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    fn module_target(&self, module: Module) -> Found {
+    pub(super) fn module_target(&self, module: Module) -> Found {
         let target = match module {
             Module::File(f) => Target::Module(f),
             Module::Namespace(n) => Target::Namespace(n),
@@ -233,11 +247,11 @@ impl<'a> Linker<'a> {
 
     /// The scope under which a module's names are found.
     pub(super) fn module_scope(&mut self, file: File) -> Rc<str> {
-        if let Some(s) = self.module_scopes.get(&file) {
+        if let Some(s) = self.members.scopes.get(&file) {
             return Rc::clone(s);
         }
         let s: Rc<str> = format!("py:{}", self.loaded.path(file)).into();
-        self.module_scopes.insert(file, Rc::clone(&s));
+        self.members.scopes.insert(file, Rc::clone(&s));
         s
     }
 

@@ -29,9 +29,9 @@ use crate::typed::Questions;
 use crate::typed::slots::{Answers, Asks};
 use classes::Classes;
 use indexd_model::{Facts, FileDoc, Links};
-use members::Found;
-use modules::Module;
-use rustc_hash::{FxHashMap, FxHashSet};
+use members::Members;
+use modules::Modules;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use types::{File, Ty, Types};
 
@@ -53,15 +53,8 @@ struct Linker<'a> {
     loaded: &'a Loaded<'a>,
     view: &'a Recorder<'a>,
     types: Types,
-    modules: FxHashMap<(File, u16, &'a str), Module>,
-    roots: FxHashMap<(File, Box<str>), Option<String>>,
-    /// By how many imports had been followed, too.
-    module_members: FxHashMap<(File, &'a str, u8), Rc<Found>>,
-    /// Members being looked for.
-    open_members: FxHashSet<(File, &'a str)>,
-    /// Imports being followed, one inside the other.
-    n_followed: u8,
-    module_scopes: FxHashMap<File, Rc<str>>,
+    modules: Modules<'a>,
+    members: Members<'a>,
     classes: Classes<'a>,
     attrs: FxHashMap<(Ty, &'a str), Rc<attrs::Attr>>,
     answers: Answers,
@@ -83,12 +76,8 @@ impl<'a> Linker<'a> {
             loaded,
             view,
             types: Types::new(),
-            modules: FxHashMap::default(),
-            roots: FxHashMap::default(),
-            module_members: FxHashMap::default(),
-            open_members: FxHashSet::default(),
-            n_followed: 0,
-            module_scopes: FxHashMap::default(),
+            modules: Modules::default(),
+            members: Members::default(),
             classes: Classes::default(),
             attrs: FxHashMap::default(),
             answers: Answers::new(n_exprs),

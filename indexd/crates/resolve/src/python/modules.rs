@@ -14,6 +14,14 @@ use indexd_model::facts::Import;
 use indexd_model::path::{dir_of, file_name_of, join, n_common, stem_of, tail_of};
 use indexd_model::roles::{is_aside, is_foreign_data};
 use indexd_model::{FactsView, FileDoc, Key};
+use rustc_hash::FxHashMap;
+
+/// The modules that were looked for.
+#[derive(Default)]
+pub(super) struct Modules<'a> {
+    paths: FxHashMap<(File, u16, &'a str), Module>,
+    roots: FxHashMap<(File, Box<str>), Option<String>>,
+}
 
 /// The target of a module path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,11 +45,11 @@ impl<'a> Linker<'a> {
     /// The module `module` as `from` would import it.
     pub(super) fn module(&mut self, from: File, level: u16, module: &'a str) -> Module {
         let key = (from, level, module);
-        if let Some(&m) = self.modules.get(&key) {
+        if let Some(&m) = self.modules.paths.get(&key) {
             return m;
         }
         let m = if level > 0 { self.relative(from, level, module) } else { self.absolute(from, module) };
-        self.modules.insert(key, m);
+        self.modules.paths.insert(key, m);
         m
     }
 
@@ -132,7 +140,7 @@ impl<'a> Linker<'a> {
 
     /// The folder from which the whole path is found.
     fn absolute_root(&mut self, from: File, module: &str) -> Option<String> {
-        if let Some(root) = self.roots.get(&(from, module.into())) {
+        if let Some(root) = self.modules.roots.get(&(from, module.into())) {
             return root.clone();
         }
         let suffix = module.replace('.', "/");
@@ -150,7 +158,7 @@ impl<'a> Linker<'a> {
             }
         }
         let root = best.map(|b| b.1);
-        self.roots.insert((from, module.into()), root.clone());
+        self.modules.roots.insert((from, module.into()), root.clone());
         root
     }
 

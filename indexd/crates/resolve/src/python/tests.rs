@@ -1,10 +1,12 @@
 //! Each fixture is a small tree and the targets of its names, readable as a specification.
 
 use crate::link;
+use indexd_lang::Input;
 use indexd_model::memory::MemoryFacts;
 use indexd_model::names::qualified_name;
 use indexd_model::{
-    EdgeKind, Facts, FactsView, FileDoc, FileFacts, FileRoles, LineIndex, Links, RepoPath, UnresolvedReason,
+    EdgeKind, Facts, FactsView, FileDoc, FileFacts, FileRoles, Language, LineIndex, Links, RepoPath,
+    UnresolvedReason,
 };
 use std::fmt::Write;
 use std::sync::Arc;
@@ -38,7 +40,10 @@ impl Tree {
                 let facts = if path.ends_with(".toml") || path.ends_with(".txt") {
                     indexd_lang::extract(&repo_path, text.as_bytes()).facts
                 } else {
-                    indexd_lang::python::facts(&repo_path, &text, &LineIndex::new(&text), roles)
+                    let lines = LineIndex::new(&text);
+                    let language = Language::Python;
+                    let input = Input { path: &repo_path, text: &text, lines: &lines, language, roles };
+                    indexd_lang::python::facts(input)
                 };
                 (path, text, facts)
             })
@@ -159,12 +164,7 @@ fn lookups_cover_what_is_missing() {
     let lookups = before.link(0).lookups;
     // The keys of a new definition in `b.py` are among those that linking `a.py` looked up.
     let text = "class C:\n    def go(self): ...\ndef make(): return C()\n";
-    let after = indexd_lang::python::facts(
-        &RepoPath::new("b.py").unwrap(),
-        text,
-        &LineIndex::new(text),
-        FileRoles::default(),
-    );
+    let after = indexd_lang::extract(&RepoPath::new("b.py").unwrap(), text.as_bytes()).facts;
     let old = before.view.interface(FileDoc(1));
     let new_keys = after.interface.entries.iter().filter(|e| !old.entries.iter().any(|o| o.key == e.key));
     assert!(new_keys.into_iter().any(|e| lookups.binary_search(&e.key).is_ok()));
@@ -174,12 +174,7 @@ fn lookups_cover_what_is_missing() {
 #[test]
 fn digests_change_with_what_is_observed() {
     let digests = |text: &str| {
-        let f = indexd_lang::python::facts(
-            &RepoPath::new("m.py").unwrap(),
-            text,
-            &LineIndex::new(text),
-            FileRoles::default(),
-        );
+        let f = indexd_lang::extract(&RepoPath::new("m.py").unwrap(), text.as_bytes()).facts;
         f.interface.entries.iter().map(|e| (e.key, e.digest)).collect::<Vec<_>>()
     };
     let base = digests("import x\ndef f(a):\n    g()\n    return x.y\n");

@@ -4,14 +4,13 @@ use super::Linker;
 use super::attrs::Hit;
 use super::classes::Member;
 use super::members::{Found, Target};
-use super::modules::Module;
 use super::names::is_builtin;
 use super::types::{ClassId, File, Type, UNION_MAX};
 use indexd_model::facts::ImportKind;
 use indexd_model::path::file_name_of;
 use indexd_model::{
-    BindingId, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Link, Links, List, Node, Role, Rule, Source, StrId,
-    Unresolved, UnresolvedReason,
+    BindingId, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Facts, Link, Links, List, Node, Role, Rule, Source,
+    StrId, Unresolved, UnresolvedReason,
 };
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -276,6 +275,10 @@ impl<'a> Linker<'a> {
             1 => Rule::Import,
             _ => Rule::Reexport,
         };
+        self.hits_of(found, rule)
+    }
+
+    fn hits_of(&self, found: &Found, rule: Rule) -> SmallVec<[Hit; 2]> {
         let hits: SmallVec<[Hit; 2]> = found
             .targets
             .iter()
@@ -293,29 +296,14 @@ impl<'a> Linker<'a> {
             let (found, name) = match import.kind {
                 ImportKind::Module | ImportKind::All | ImportKind::Blank => {
                     let module = self.imported_module(0, import);
-                    let target = match module {
-                        Module::File(f) => Some(Target::Module(f)),
-                        Module::External(n) => Some(Target::External(n)),
-                        Module::Namespace(n) => Some(Target::Namespace(n)),
-                        Module::Missing => None,
-                    };
-                    let found = Found { targets: target.into_iter().collect(), n_hops: 0 };
-                    (found, import.module)
+                    (self.module_target(module), import.module)
                 }
                 ImportKind::Name => (self.import_targets(0, import), import.name.unwrap_or(import.module)),
             };
             let text = if import.kind == ImportKind::All { "*" } else { facts.str(name) };
             let len = text.rsplit('.').next().unwrap_or("").len().min(usize::from(u16::MAX)) as u16;
             let rule = if found.n_hops == 0 { Rule::Import } else { Rule::Reexport };
-            let mut hits: SmallVec<[Hit; 2]> = found
-                .targets
-                .iter()
-                .filter(|t| matches!(t, Target::Def(..) | Target::Module(_)))
-                .map(|t| Hit { target: *t, rule })
-                .collect();
-            if hits.len() > 1 {
-                hits = self.one_of(&hits);
-            }
+            let hits = self.hits_of(&found, rule);
             let reason = match found.targets.first() {
                 Some(Target::External(_)) => UnresolvedReason::External,
                 Some(Target::Dynamic) => UnresolvedReason::Dynamic,
@@ -363,15 +351,8 @@ impl<'a> Linker<'a> {
 
     /// The innermost function, method or class whose text holds `at`, from its name on.
     pub(super) fn def_around(&mut self, file: File, at: u32) -> DefIdx {
-        let spans = match self.spans.get(&file) {
-            Some(s) => Rc::clone(s),
-            None => {
-                let s = self.read_spans(file);
-                self.spans.insert(file, Rc::clone(&s));
-                s
-            }
-        };
         let facts = self.facts(file);
+        let spans = self.spans.entry(file).or_insert_with(|| read_spans(facts));
         let i = spans.partition_point(|s| s.start <= at);
         let Some(last) = i.checked_sub(1).map(|i| spans[i]) else { return DefIdx::NONE };
         if at < last.end {
@@ -387,20 +368,19 @@ impl<'a> Linker<'a> {
         }
         DefIdx::NONE
     }
+}
 
-    fn read_spans(&self, file: File) -> Rc<[DefSpan]> {
-        let facts = self.facts(file);
-        let mut spans: Vec<DefSpan> = facts
-            .interface
-            .defs
-            .iter()
-            .enumerate()
-            .filter(|(_, d)| d.kind.is_callable() || d.kind == DefKind::Class)
-            .map(|(i, d)| DefSpan { start: d.name_span.start, end: d.span.end, def: DefIdx(i as u32) })
-            .collect();
-        spans.sort_by_key(|s| s.start);
-        spans.into()
-    }
+fn read_spans(facts: Facts) -> Rc<[DefSpan]> {
+    let mut spans: Vec<DefSpan> = facts
+        .interface
+        .defs
+        .iter()
+        .enumerate()
+        .filter(|(_, d)| d.kind.is_callable() || d.kind == DefKind::Class)
+        .map(|(i, d)| DefSpan { start: d.name_span.start, end: d.span.end, def: DefIdx(i as u32) })
+        .collect();
+    spans.sort_by_key(|s| s.start);
+    spans.into()
 }
 
 /// The confidence of one of `n` candidates: two may well both be meant (a union of types), more

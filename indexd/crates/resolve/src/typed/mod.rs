@@ -1,4 +1,4 @@
-//! Code shared by the linkers of languages with declared types.
+//! Code shared by the linkers of TypeScript, of languages with declared types, and in part of Python.
 //!
 //! Types of one run are interned ([`types`]), and type parameters are replaced by substitution
 //! ([`generics`]). Open files are indexed by names once ([`files`]): a read of a definition of another file

@@ -268,8 +268,7 @@ fn is_before_parameter(text: &str, mut at: usize) -> bool {
             Some((Token::Sign(b'*' | b'&') | Token::Word("const"), range)) => at = range.end,
             Some((Token::Word(_), range)) => {
                 let behind = next(text, range.end).map(|t| t.0);
-                return holds(TYPES, first)
-                    || matches!(behind, Some(Token::Sign(b',' | b')' | b'=' | b'[')));
+                return holds(TYPES, first) || matches!(behind, Some(Token::Sign(b',' | b')' | b'=' | b'[')));
             }
             _ => return false,
         }

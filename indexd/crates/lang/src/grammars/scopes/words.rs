@@ -163,7 +163,8 @@ impl<'b, 's> Uses<'b, 's> {
     /// Symbols among the arguments of a call in the body of a class, those of conditions included.
     fn registered(&mut self, arguments: usize, method: &str) {
         let tree = self.tree;
-        let is_hook = method == "alias_method" || HOOKS.split_ascii_whitespace().any(|h| method.starts_with(h));
+        let is_hook =
+            method == "alias_method" || HOOKS.split_ascii_whitespace().any(|h| method.starts_with(h));
         let is_condition = |pair: usize| {
             let key = tree.children(pair).next().map_or("", |k| self.slice(k));
             matches!(key.trim_matches(':'), "if" | "unless" | "with")
