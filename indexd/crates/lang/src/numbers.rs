@@ -63,7 +63,7 @@ pub(crate) fn missing<K: Names, F: Numbers>(parser: &Language) -> Vec<&'static s
 }
 
 /// Declares an enum that is [`Names`], each variant with its names in the grammars, and a struct of the
-/// [`Numbers`] of fields. The variant `Other` stands for all other names.
+/// [`Numbers`] of fields. All other names are the variant `Other`.
 macro_rules! numbers {
     ($(#[$doc:meta])* enum $name:ident {
         $($(#[$of:meta])* $variant:ident = $($text:literal)|+,)*

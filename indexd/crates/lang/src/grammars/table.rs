@@ -11,9 +11,9 @@ pub struct Grammar {
     pub language: Language,
     /// The parser.
     pub parser: fn() -> tree_sitter::Language,
-    /// What defines something here and in related languages; these rules come first.
+    /// Rules by which something is a definition here and in related languages; they come first.
     pub shared: &'static [Define],
-    /// What else defines something.
+    /// Further rules by which something is a definition.
     pub defines: &'static [Define],
     /// Blocks that give members to a type named elsewhere: the kind and the field of the type.
     pub owners: &'static [(&'static str, &'static str)],
@@ -37,7 +37,7 @@ pub struct Grammar {
     pub scopes: Option<&'static Scopes>,
     /// What its nodes are, where it has declared types.
     pub(super) typed: Option<&'static Typed>,
-    /// Writes a text otherwise for the parser, see [`rewrites`](super::rewrites).
+    /// Writes a text in another way for the parser, see [`rewrites`](super::rewrites).
     pub(super) rewrites: Option<fn(&str) -> Option<String>>,
     /// What parses the parts of a file that the grammar does not read, at their places.
     pub(super) arguments: Option<Arguments>,

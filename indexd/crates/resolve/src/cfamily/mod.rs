@@ -28,7 +28,7 @@ pub(crate) struct CFamily;
 /// A namespace whose names another one brings in, and that other one.
 type Directive = (Rc<str>, Rc<str>);
 
-/// What the linker keeps.
+/// State of a run.
 #[derive(Default)]
 pub(crate) struct Own<'a> {
     /// The files that the linked one includes, over all steps, and by what rule.

@@ -190,10 +190,8 @@ fn candidates(l: &mut Linker<CFamily>, file: File, name: &str) -> Rc<[Candidate]
 
 /// The definitions of a file under a key.
 fn provided(l: &mut Linker<CFamily>, doc: FileDoc, key: Key, rule: Rule) -> Vec<Candidate> {
-    let file = l.files.open(doc);
-    let defs: SmallVec<[DefIdx; 4]> = l.facts(file).interface.provided(key).collect();
-    let of = |def| {
-        let at = DefAt { file, def };
+    let defs = l.files.provided(doc, key);
+    let of = |at| {
         l.files.record(at);
         Candidate { at, namespace: namespace_of(l, at), rule }
     };
@@ -299,10 +297,8 @@ fn has_inner(l: &mut Linker<CFamily>, name: &str, whole: &str) -> bool {
     let (included, own) = (l.included(), l.files.loaded.doc(0));
     let key = Key::any("c-namespace", name);
     for doc in l.files.view.find(key).iter().filter(|d| **d == own || included.contains_key(d)) {
-        let file = l.files.open(*doc);
-        let defs: SmallVec<[DefIdx; 4]> = l.facts(file).interface.provided(key).collect();
-        for def in defs {
-            let at = namespace_of(l, DefAt { file, def });
+        for at in l.files.provided(*doc, key) {
+            let at = namespace_of(l, at);
             if at.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) {
                 return true;
             }
@@ -566,10 +562,7 @@ pub(super) fn nested_outside(l: &mut Linker<CFamily>, of: DefAt, name: &str) -> 
         if *doc != own && !included.contains_key(doc) {
             continue;
         }
-        let file = l.files.open(*doc);
-        let defs: SmallVec<[DefIdx; 4]> = l.facts(file).interface.provided(key).collect();
-        for def in defs {
-            let at = DefAt { file, def };
+        for at in l.files.provided(*doc, key) {
             l.files.record(at);
             if class_of(l, at) == Some(of) {
                 return Some(at);
@@ -627,9 +620,7 @@ fn find_body(l: &mut Linker<CFamily>, at: DefAt) -> Option<DefAt> {
         if class.is_none() && file != at.file && !l.includes(file, l.files.loaded.doc(at.file)) {
             continue;
         }
-        let defs: SmallVec<[DefIdx; 4]> = l.facts(file).interface.provided(key).collect();
-        for def in defs {
-            let body = DefAt { file, def };
+        for body in l.files.provided(*doc, key) {
             l.files.record(body);
             if is_body(l, body, at, class, &namespace) {
                 all.push(body);

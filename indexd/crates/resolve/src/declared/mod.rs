@@ -253,7 +253,7 @@ pub(crate) fn link<L: Language>(file: FileDoc, facts: Facts, recorder: &Recorder
 pub(crate) struct Linker<'a, L: Language> {
     pub(crate) files: Files<'a>,
     pub(crate) types: Types,
-    /// What the language keeps.
+    /// State of the language.
     pub(crate) own: L::Own<'a>,
     questions: Questions,
     answers: Answers,

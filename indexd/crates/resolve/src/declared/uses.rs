@@ -346,10 +346,7 @@ impl<'a, L: Language> Linker<'a, L> {
         let mut out = Vec::new();
         let hit = Hit { at: method, rule: Rule::Dispatch, env: Rc::from([]) };
         for doc in docs.iter().filter(|_| docs.len() <= DERIVED_FILES_MAX) {
-            let file = self.files.open(*doc);
-            let types: Vec<DefIdx> = self.facts(file).interface.provided(key).collect();
-            for def in types {
-                let at = DefAt { file, def };
+            for at in self.files.provided(*doc, key) {
                 let is_it = |l: &Self, t: &Ty| matches!(l.types.get(*t), Type::Named(at, _) if *at == owner);
                 if out.len() >= IMPLEMENTATIONS_MAX || !self.bases(at).iter().any(|t| is_it(self, t)) {
                     continue;

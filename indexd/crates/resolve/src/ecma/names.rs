@@ -117,10 +117,7 @@ impl<'a> Linker<'a> {
         });
         let mut out = Vec::new();
         for doc in docs {
-            let file = self.files.open(doc);
-            for def in self.facts(file).interface.provided(key) {
-                out.push(DefAt { file, def });
-            }
+            out.extend(self.files.provided(doc, key));
         }
         out.iter().for_each(|at| self.files.record(*at));
         let out: Rc<[DefAt]> = out.into();

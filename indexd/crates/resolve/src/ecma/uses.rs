@@ -6,7 +6,7 @@ use super::names::{DEFAULT, Found, REEXPORTS_MAX, Space, Target};
 use super::std::is_global;
 use crate::Use;
 use crate::typed::types::UNION_MAX;
-use crate::typed::{DefAt, File, Ty, Type};
+use crate::typed::{DefAt, Ty, Type};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{
     BindingKind, Def, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Link, Links, Node, Role, Rule,
@@ -325,10 +325,7 @@ impl<'a> Linker<'a> {
         let mut out = Vec::new();
         if docs.len() <= DERIVED_FILES_MAX {
             for doc in docs.iter() {
-                let file: File = self.files.open(*doc);
-                let classes: Vec<DefIdx> = self.facts(file).interface.provided(key).collect();
-                for class in classes {
-                    let class = DefAt { file, def: class };
+                for class in self.files.provided(*doc, key) {
                     self.files.record(class);
                     let is_it =
                         |l: &Self, t: &Ty| matches!(l.types.get(*t), Type::Named(at, _) if *at == owner);

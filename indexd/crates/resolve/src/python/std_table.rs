@@ -44,19 +44,19 @@ indexd_model::words! {
         None = "none",
         /// The receiver.
         Receiver = "self",
-        /// What iterating over it gives.
+        /// Its elements.
         Element = "element",
         /// Itself where it is a dict, else the dict of the pairs in it.
         Mapping = "mapping",
-        /// What `with` gives.
+        /// The value that `with` enters.
         Entered = "entered",
-        /// What `await` gives.
+        /// The result of `await`.
         Awaited = "awaited",
         /// Its class.
         Class = "class",
-        /// What calling the class gives.
+        /// An instance of the class.
         Instance = "instance",
-        /// What calling it gives.
+        /// The result of a call.
         Result = "result",
         /// Itself, or external where it is unknown.
         Known = "known",

@@ -11,21 +11,21 @@ pub(super) struct ClassId(pub(super) u32);
 indexd_model::words! {
     /// A generic of the language whose element types matter.
     pub enum Std {
-        /// What `str` makes.
+        /// Text.
         Str = "str",
-        /// What `bytes` makes.
+        /// Bytes.
         Bytes = "bytes",
-        /// What `int` makes.
+        /// An integer.
         Int = "int",
-        /// What `float` makes.
+        /// A number with a fraction.
         Float = "float",
-        /// What `bool` makes.
+        /// A truth value.
         Bool = "bool",
-        /// What `list` makes.
+        /// A list; the argument is its element.
         List = "list",
-        /// What `set` makes.
+        /// A set; the argument is its element.
         Set = "set",
-        /// What `dict` makes.
+        /// A mapping of keys to values.
         Dict = "dict",
         /// Fixed elements.
         Tuple = "tuple",
@@ -33,7 +33,7 @@ indexd_model::words! {
         Tuples = "tuples",
         /// Anything iterable or an iterator.
         Iter = "iter",
-        /// What `awaitable` makes.
+        /// An awaitable; the argument is its result.
         Awaitable = "awaitable",
         /// Something entered by `with`; the argument is what `as` gets.
         Context = "context",

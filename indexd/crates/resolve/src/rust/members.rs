@@ -268,12 +268,8 @@ fn name_of(l: &Linker<Rust>, ty: Ty) -> Option<String> {
 
 /// What files provide under a key, by path and place.
 pub(super) fn provided(l: &mut Linker<Rust>, key: Key) -> Vec<DefAt> {
-    let mut out = Vec::new();
-    for doc in l.files.view.find(key).iter().take(FILES_MAX) {
-        let file = l.files.open(*doc);
-        out.extend(l.facts(file).interface.provided(key).map(|def| DefAt { file, def }));
-    }
-    out
+    let docs = l.files.view.find(key);
+    docs.iter().take(FILES_MAX).flat_map(|doc| l.files.provided(*doc, key)).collect()
 }
 
 /// The names of a type in `impl` blocks: its own, and those of aliases of it.

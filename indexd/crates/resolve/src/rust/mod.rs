@@ -29,7 +29,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("std.t
 /// Rust.
 pub(crate) struct Rust;
 
-/// What the linker of Rust keeps.
+/// State of a run.
 #[derive(Default)]
 pub(crate) struct Own<'a> {
     /// Folders of packages by those of files.

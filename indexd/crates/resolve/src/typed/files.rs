@@ -113,6 +113,12 @@ impl<'a> Files<'a> {
         found
     }
 
+    /// The definitions that a file has under a key.
+    pub(crate) fn provided(&self, doc: FileDoc, key: Key) -> SmallVec<[DefAt; 4]> {
+        let file = self.open(doc);
+        self.facts(file).interface.provided(key).map(|def| DefAt { file, def }).collect()
+    }
+
     /// The definitions at file level under a name; recorded.
     pub(crate) fn at_top(&mut self, file: File, name: &str) -> Defs {
         self.record_name(file, name);

@@ -163,7 +163,7 @@ impl Slots<(File, ExprId)> for Exprs {
     }
 }
 
-/// The answers to what is asked of all languages.
+/// Answers to the questions of all languages.
 pub(crate) struct Answers {
     /// The types of expressions as values.
     pub(crate) exprs: Exprs,
@@ -217,18 +217,18 @@ pub(crate) trait Asks: Sized {
         }
     }
 
-    /// Answers a question once whose answer is not a type. While it is open it has the answer `meanwhile`.
+    /// Answers a question once whose answer is not a type. While it is open its answer is `at_first`.
     fn settled<K: Copy + Eq + Hash, V: Clone>(
         &mut self,
         answers: fn(&mut Self) -> &mut FxHashMap<K, V>,
         key: K,
-        meanwhile: V,
+        at_first: V,
         ask: impl FnOnce(&mut Self) -> V,
     ) -> V {
         if let Some(known) = answers(self).get(&key) {
             return known.clone();
         }
-        answers(self).insert(key, meanwhile);
+        answers(self).insert(key, at_first);
         let depth = self.questions().depth();
         let found = ask(self);
         match self.questions().is_settled(depth) {

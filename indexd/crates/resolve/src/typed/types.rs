@@ -84,16 +84,16 @@ pub(crate) trait Shape: Clone + Eq + Hash {
     const FIRST: [Self; 3];
     /// Parts of a union that are kept.
     const UNION_MAX: usize;
-    /// Whether no value is a part of a union.
+    /// True if unions keep the part that has no value.
     const KEEPS_NOTHING: bool;
 
-    /// Returns true if it stands for a type that is known later, whatever its parts are.
+    /// Returns true if it is a variable: a type that is known later, whatever its parts are.
     fn is_var(&self) -> bool;
 
     /// Returns true if `is` holds for a type in it. Those after the first one are not asked.
     fn any_part(&self, is: &mut dyn FnMut(Ty) -> bool) -> bool;
 
-    /// The same with `of` applied to each type in it.
+    /// Applies `of` to each type in it.
     fn mapped(self, of: &mut dyn FnMut(Ty) -> Ty) -> Self;
 
     /// A union of at least two parts.
