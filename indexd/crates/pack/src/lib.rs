@@ -20,6 +20,7 @@ pub mod excerpt;
 pub mod expand;
 pub mod expected;
 pub mod gather;
+pub mod graph;
 pub mod identity;
 pub mod intent;
 pub mod kind;
