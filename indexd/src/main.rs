@@ -195,12 +195,19 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
     if let Err(error) = open_files {
         tracing::warn!(%error, "many workspaces may be more than the files that can be open");
     }
-    let config = Arc::new(config(&dirs)?);
+    answer_requests(args, &dirs, &lock)?;
+    drop(lock);
+    Ok(())
+}
+
+/// Serves until it is told to end, or nobody has asked for long.
+fn answer_requests(args: &Args, dirs: &Dirs, lock: &Lock) -> Result<(), ErrorObject> {
+    let config = Arc::new(config(dirs)?);
     for ignored in config.ignored() {
         tracing::warn!("{ignored}");
     }
     let idle_exit = idle_exit(&config);
-    let engine = Engine::open(&dirs, config)?;
+    let engine = Engine::open(dirs, config)?;
     let identity = Identity {
         socket: dirs.socket().display().to_string(),
         log: dirs.log().display().to_string(),
@@ -216,7 +223,7 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
         .build()
         .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("cannot start threads: {e}")))?;
     runtime.block_on(async {
-        let socket = listen(&dirs, &lock).map_err(|e| start_error(&e))?;
+        let socket = listen(dirs, lock).map_err(|e| start_error(&e))?;
         tracing::info!(pid = std::process::id(), version = env!("CARGO_PKG_VERSION"), "serves");
         let stdio = stdio(Arc::clone(&server), args.stdio);
         let ended = daemon::run(Arc::clone(&server), socket, stdio).await;
@@ -225,7 +232,6 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
     // A thread that hangs in the file system must not keep the process.
     runtime.shutdown_timeout(Duration::from_secs(1));
     tracing::info!("ended");
-    drop(lock);
     Ok(())
 }
 

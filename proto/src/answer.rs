@@ -10,7 +10,7 @@ macro_rules! answer {
         $($(#[$of:meta])* $member:ident: $type:ty,)*
     })*) => {$(
         $(#[$meta])*
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "camelCase")]
         pub struct $name {
             #[doc = concat!("Always `", $schema, "`.")]
@@ -24,15 +24,22 @@ macro_rules! answer {
             )?
         }
 
-        impl $name {
+        impl Default for $name {
             /// An answer that says what it is and holds nothing yet.
-            pub fn new($($envelope: $crate::workspace::Envelope)?) -> Self {
+            fn default() -> Self {
                 Self {
                     schema: $schema.to_owned(),
                     schema_version: $crate::answer::VERSION.to_owned(),
-                    $($envelope,)?
-                    ..Self::default()
+                    $($member: Default::default(),)*
+                    $($envelope: Default::default(),)?
                 }
+            }
+        }
+
+        impl $name {
+            /// An answer that holds nothing yet.
+            pub fn new($($envelope: $crate::workspace::Envelope)?) -> Self {
+                Self { $($envelope,)? ..Self::default() }
             }
         }
     )*};

@@ -1,5 +1,6 @@
 //! `map` and `pack.markdown`: Markdown documents for loops that render prompts from files.
 
+use crate::answer::answer;
 use crate::workspace::{Envelope, Wait};
 use indexd_api::JsonSchema;
 pub use indexd_api::map::*;
@@ -67,50 +68,42 @@ pub struct MapResult {
     pub envelope: Envelope,
 }
 
-/// The result of `pack.markdown`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct MarkdownResult {
-    /// Always `MarkdownPack`.
-    pub schema: String,
-    /// Version of this shape.
-    pub schema_version: String,
-    /// `context_pack.md`: at most 12 files, 50 lines of each and 50,000 bytes.
-    pub markdown: String,
-    /// Its files, best first.
-    pub files: Vec<TaskFile>,
-    /// What was searched.
-    pub queries: Vec<TaskQuery>,
-    /// Whether too little was found to work with; a reader should ask instead of guessing.
-    #[serde(rename = "insufficient_context")]
-    pub insufficient_context: bool,
-    /// Why.
-    #[serde(rename = "insufficient_reason", default, skip_serializing_if = "Option::is_none")]
-    pub insufficient_reason: Option<String>,
-    /// Whether it was cached.
-    pub cache: DocumentCache,
-    /// What the reader should know that is not in the document.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
-    /// How the answer came about; absent where no daemon answered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub envelope: Option<Envelope>,
+answer! {
+    /// The result of `pack.markdown`.
+    MarkdownResult("MarkdownPack") {
+        /// `context_pack.md`: at most 12 files, 50 lines of each and 50,000 bytes.
+        markdown: String,
+        /// Its files, best first.
+        files: Vec<TaskFile>,
+        /// What was searched.
+        queries: Vec<TaskQuery>,
+        /// Whether too little was found to work with; a reader should ask instead of guessing.
+        #[serde(rename = "insufficient_context")]
+        insufficient_context: bool,
+        /// Why.
+        #[serde(rename = "insufficient_reason", default, skip_serializing_if = "Option::is_none")]
+        insufficient_reason: Option<String>,
+        /// Whether it was cached.
+        cache: DocumentCache,
+        /// What the reader should know that is not in the document.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        warnings: Vec<String>,
+        /// How the answer came about; absent where no daemon answered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        envelope: Option<Envelope>,
+    }
 }
 
 impl MarkdownResult {
     /// The result without what concerns one answer.
     pub fn of(document: TaskDocument) -> Self {
         Self {
-            schema: "MarkdownPack".to_owned(),
-            schema_version: "1.0.0".to_owned(),
             markdown: document.markdown,
             files: document.files,
             queries: document.queries,
             insufficient_context: document.insufficient.is_some(),
             insufficient_reason: document.insufficient,
-            cache: DocumentCache::default(),
-            warnings: Vec::new(),
-            envelope: None,
+            ..Self::default()
         }
     }
 }

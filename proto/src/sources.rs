@@ -1,6 +1,7 @@
 //! `context.pack`: packing what the caller offers, instead of what the engine finds.
 
-use crate::workspace::{Envelope, Wait};
+use crate::answer::answer;
+use crate::workspace::Wait;
 use indexd_api::JsonSchema;
 use indexd_api::params;
 pub use indexd_api::sources::{ContextBudget, OfferedSource, SourceType};
@@ -54,29 +55,17 @@ params! {
     }
 }
 
-/// The result of `context.offer`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct OfferResult {
-    /// Always `OfferResult`.
-    pub schema: String,
-    /// Version of this shape.
-    pub schema_version: String,
-    /// Whether a packing waits for it now.
-    pub awaited: bool,
-}
+answer! {
+    /// The result of `context.offer`.
+    OfferResult("OfferResult") {
+        /// Whether a packing waits for it now.
+        awaited: bool,
+    }
 
-/// The result of `context.pack`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SourcesResult {
-    /// Always `PackedContext`.
-    pub schema: String,
-    /// Version of this shape.
-    pub schema_version: String,
-    /// The result: `content`, `tokenCount`, `chunks`, `excluded` (without texts), `partial` and `warnings`; in mode
-    /// `stats` the figures.
-    pub packed: Map<String, Value>,
-    /// How the answer came about.
-    pub envelope: Envelope,
+    /// The result of `context.pack`.
+    SourcesResult("PackedContext", envelope) {
+        /// The result: `content`, `tokenCount`, `chunks`, `excluded` (without texts), `partial` and `warnings`; in
+        /// mode `stats` the figures.
+        packed: Map<String, Value>,
+    }
 }

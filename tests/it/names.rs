@@ -1,9 +1,9 @@
 //! Answers about names: no definition is dropped in silence, and "none" is said only after a look at the text.
 
 use indexd::server::backend::Cancel;
-use indexd::server::graph::{Relation, Walk, walk};
+use indexd::server::graph::{Relation, walk};
 use indexd_oracle::Oracle;
-use indexd_proto::graph::GraphParams;
+use indexd_proto::graph::{GraphParams, GraphResult as Walk};
 
 fn ask(tree: &[(&str, &str)], relation: Relation, symbol: &str) -> Walk {
     let params = GraphParams { symbol: symbol.to_owned(), ..GraphParams::default() };

@@ -11,7 +11,6 @@ use indexd_proto::graph::{GraphEdge, GraphResult, Picture};
 use indexd_proto::search::Symbol;
 use maud::{Markup, PreEscaped, html};
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
 
 /// Sizes in pixels.
 const NODE_WIDTH: i32 = 220;
@@ -37,6 +36,17 @@ struct Node<'a> {
     /// Steps to the right of the roots; to the left below 0.
     column: i32,
     row: i32,
+}
+
+impl Node<'_> {
+    /// The text for a root, for a test, or for another definition.
+    fn pick(&self, [root, test, other]: [&'static str; 3]) -> &'static str {
+        match (self.is_root, self.symbol.test) {
+            (true, _) => root,
+            (_, true) => test,
+            _ => other,
+        }
+    }
 }
 
 /// What is drawn: each definition once, and the edges between their places in the list.
@@ -173,26 +183,30 @@ impl<'a> Drawing<'a> {
         self.edges.iter().map(one).collect::<Vec<_>>().join("; ")
     }
 
+    /// A line for each node and each edge.
+    fn lines(
+        &self,
+        node: impl Fn(usize, &Node) -> String,
+        edge: impl Fn(usize, usize, &GraphEdge) -> String,
+    ) -> String {
+        let nodes = self.nodes.iter().enumerate().map(|(i, of)| node(i, of));
+        let edges = self.edges.iter().map(|(s, t, of)| edge(*s, *t, of));
+        nodes.chain(edges).map(|line| format!("  {line}\n")).collect()
+    }
+
     fn dot(&self) -> String {
         let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ");
-        let mut out =
-            String::from("digraph indexd {\n  rankdir=LR;\n  node [shape=box, fontname=\"monospace\"];\n");
-        for (i, node) in self.nodes.iter().enumerate() {
-            let style = match (node.is_root, node.symbol.test) {
-                (true, _) => ", penwidth=2",
-                (_, true) => ", style=dashed",
-                _ => "",
-            };
+        let node = |i: usize, node: &Node| {
+            let style = node.pick([", penwidth=2", ", style=dashed", ""]);
             let (name, place) = (quoted(&name(node.symbol)), quoted(&place(node.symbol)));
-            let _ = writeln!(out, "  n{i} [label=\"{name}\\n{place}\"{style}];");
-        }
-        for (s, t, edge) in &self.edges {
-            let _ = match style_of(&edge.kind) {
-                None => writeln!(out, "  n{s} -> n{t};"),
-                Some(style) => writeln!(out, "  n{s} -> n{t} [label=\"{}\", style={style}];", edge.kind),
-            };
-        }
-        out + "}\n"
+            format!("n{i} [label=\"{name}\\n{place}\"{style}];")
+        };
+        let edge = |s: usize, t: usize, edge: &GraphEdge| match style_of(&edge.kind) {
+            None => format!("n{s} -> n{t};"),
+            Some(style) => format!("n{s} -> n{t} [label=\"{}\", style={style}];", edge.kind),
+        };
+        let head = "digraph indexd {\n  rankdir=LR;\n  node [shape=box, fontname=\"monospace\"];\n";
+        format!("{head}{}}}\n", self.lines(node, edge))
     }
 
     fn mermaid(&self) -> String {
@@ -203,23 +217,16 @@ impl<'a> Drawing<'a> {
                 .map(|c| if marks(c) { format!("#{};", c as u32) } else { c.to_string() })
                 .collect::<String>()
         };
-        let mut out = String::from("flowchart LR\n");
-        for (i, node) in self.nodes.iter().enumerate() {
+        let node = |i: usize, node: &Node| {
             let (name, place) = (quoted(&name(node.symbol)), quoted(&place(node.symbol)));
-            let class = match (node.is_root, node.symbol.test) {
-                (true, _) => ":::root",
-                (_, true) => ":::test",
-                _ => "",
-            };
-            let _ = writeln!(out, "  n{i}[\"{name}<br/>{place}\"]{class}");
-        }
-        for (s, t, edge) in &self.edges {
-            let _ = match style_of(&edge.kind) {
-                None => writeln!(out, "  n{s} --> n{t}"),
-                Some(_) => writeln!(out, "  n{s} -. {} .-> n{t}", edge.kind),
-            };
-        }
-        out + "  classDef root stroke-width:3px\n  classDef test stroke-dasharray:4 3\n"
+            format!("n{i}[\"{name}<br/>{place}\"]{}", node.pick([":::root", ":::test", ""]))
+        };
+        let edge = |s: usize, t: usize, edge: &GraphEdge| match style_of(&edge.kind) {
+            None => format!("n{s} --> n{t}"),
+            Some(_) => format!("n{s} -. {} .-> n{t}", edge.kind),
+        };
+        let foot = "  classDef root stroke-width:3px\n  classDef test stroke-dasharray:4 3\n";
+        format!("flowchart LR\n{}{foot}", self.lines(node, edge))
     }
 }
 
@@ -234,11 +241,7 @@ fn style_of(kind: &str) -> Option<&'static str> {
 
 fn boxed(node: &Node, (x, y): (i32, i32), editor: &Editor) -> Markup {
     let s = node.symbol;
-    let class = match (node.is_root, s.test) {
-        (true, _) => "node here",
-        (_, true) => "node test",
-        _ => "node",
-    };
+    let class = node.pick(["node here", "node test", "node"]);
     let drawn = html! {
         g class=(class) {
             title { (plain(&s.kind)) " " (name(s)) " " (place(s)) }

@@ -35,8 +35,8 @@ pub trait Backend: Send + Sync + 'static {
         None
     }
 
-    /// Removes what nobody needs any more. Called at the start and once a day.
-    fn keep_house(&self) {}
+    /// Removes indexes that nobody needs any more. Called at the start and once a day.
+    fn collect(&self) {}
 
     /// Writes what must not be lost. Called once, after the last request.
     fn shutdown(&self);

@@ -4,8 +4,9 @@
 use crate::config::ConfigError;
 use crate::workspace::{Progress, WorkspaceError};
 use indexd_model::view::DefRecord;
-use indexd_model::{DefDoc, DefFlags, DefIdx, FileRoles, IndexView, Lines, Span};
+use indexd_model::{DefDoc, DefIdx, IndexView, Lines, Span};
 use indexd_pack::PackError;
+use indexd_pack::graph::names;
 use indexd_proto::Id;
 use indexd_proto::error::{ErrorCode, ErrorObject, UNMARKED};
 use indexd_proto::pack::LineRange;
@@ -42,13 +43,8 @@ pub fn symbol(view: &dyn IndexView, def: DefDoc) -> Symbol {
         lines: lines(record.lines),
         line: if whole_file { 1 } else { record.name_line },
         signature: signature(view, &record),
-        test: is_test(view, &record),
+        test: names::is_test(view, &record),
     }
-}
-
-/// Whether it is a test or stands in a file of tests.
-pub fn is_test(view: &dyn IndexView, def: &DefRecord) -> bool {
-    def.flags.has(DefFlags::TEST) || view.file(def.file).roles.has(FileRoles::TEST)
 }
 
 /// The signature on one line.

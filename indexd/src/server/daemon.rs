@@ -242,7 +242,7 @@ pub async fn run(server: Arc<Server>, socket: Socket, also: impl Future<Output =
                 if tokio::time::Instant::now() >= house_at {
                     house_at = tokio::time::Instant::now() + HOUSE_INTERVAL;
                     let server = Arc::clone(&server);
-                    tokio::task::spawn_blocking(move || server.keep_house());
+                    tokio::task::spawn_blocking(move || server.collect());
                 }
                 let idle_in = server.idle_exit().map(|limit| limit.saturating_sub(server.idle()));
                 check_at = tokio::time::Instant::now() + folder.interval().min(idle_in.unwrap_or(Duration::MAX));

@@ -181,8 +181,8 @@ impl Server {
     }
 
     /// Lets the backend remove what nobody needs any more.
-    pub fn keep_house(&self) {
-        self.backend.keep_house();
+    pub fn collect(&self) {
+        self.backend.collect();
     }
 
     /// Lets the backend write what must not be lost.

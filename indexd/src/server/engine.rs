@@ -1,8 +1,8 @@
 //! The backend over real workspaces: resolve, wait, read one snapshot, answer.
 
+mod documents;
 mod lookups;
 mod packs;
-mod papers;
 mod share;
 mod transfer;
 
@@ -37,8 +37,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use transfer::Form;
 
-/// Version of the objects that are no packs.
-const SCHEMA_VERSION: &str = "1.0.0";
 /// Version of the tool in the identity of packs.
 const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -280,11 +278,9 @@ impl Backend for Engine {
             Call::PackMarkdown(p) => self.markdown(p, ctx),
             Call::Map(p) => self.map(p, ctx),
             Call::ContextPack(p) => self.context_pack(p, ctx),
-            Call::ContextOffer(p) => json(&OfferResult {
-                schema: "OfferResult".to_owned(),
-                schema_version: SCHEMA_VERSION.to_owned(),
-                awaited: self.offers.put(p)?,
-            }),
+            Call::ContextOffer(p) => {
+                json(&OfferResult { awaited: self.offers.put(p)?, ..OfferResult::new() })
+            }
             Call::ContextShow(p) => self.context_show(&p),
             Call::Search(p) => self.search(p, ctx),
             Call::Grep(p) => self.grep(p, ctx),
@@ -352,7 +348,7 @@ impl Backend for Engine {
         Some(&self.config.daemon_path_map)
     }
 
-    fn keep_house(&self) {
+    fn collect(&self) {
         for c in self.registry.gc(Collect::by_itself(&self.config), false) {
             tracing::info!(index = c.index, reason = %c.reason, bytes = c.bytes, "removed an index");
         }

@@ -5,9 +5,10 @@ use indexd_model::facts::DefIdx;
 use indexd_model::limits::{EXPECT_BYTES_MAX, EXPECT_MAX};
 use indexd_model::view::Field;
 use indexd_model::{DefDoc, IndexView};
+use indexd_pack::graph::names;
 use indexd_pack::identity::Sources;
 use indexd_pack::naming::{self, Named};
-use indexd_pack::pack::{Basis, Confidence};
+use indexd_pack::pack::Basis;
 use indexd_pack::places::{self, Place};
 use indexd_pack::query::Query;
 use indexd_pack::request::SeedProvider;
@@ -19,7 +20,7 @@ use indexd_pack::{expected, retrieve};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::limits::{QUERY_BYTES_MAX, SEARCH_HITS_MAX};
 use indexd_proto::pack::Range;
-use indexd_proto::search::{Hit, Symbol};
+use indexd_proto::search::{Hit, SearchResult, Symbol};
 use indexd_text::LineMatcher;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -34,17 +35,7 @@ const LIMIT_DEFAULT: u32 = 20;
 /// Definitions looked at for one name that is no exact one.
 const SIMILAR_MAX: usize = 2_000;
 
-/// What a search found.
-pub struct Found {
-    /// The best places, best first.
-    pub hits: Vec<Hit>,
-    /// How sure the answer can be.
-    pub confidence: Confidence,
-    /// What was expected and no code holds.
-    pub missing: Vec<String>,
-}
-
-/// Finds the best places for a text and what its caller expects.
+/// Finds the best places for a text and what its caller expects; the answer has no envelope.
 ///
 /// # Errors
 /// `POC_E_INVALID_REQUEST` for an empty or oversized query, expectation or limit.
@@ -54,7 +45,7 @@ pub fn search(
     expect: &[String],
     limit: Option<u32>,
     neighbors: bool,
-) -> Result<Found, ErrorObject> {
+) -> Result<SearchResult, ErrorObject> {
     let asked = limit.map(|n| checked_limit(Some(n))).transpose()?;
     if expect.is_empty() || !text.trim().is_empty() {
         checked_text("query", text)?;
@@ -97,7 +88,8 @@ pub fn search(
         hit
     });
     let hits = hits.collect();
-    Ok(Found { hits, confidence, missing: expected::missing(view, &query) })
+    let missing = expected::missing(view, &query);
+    Ok(SearchResult { hits, confidence, missing, ..SearchResult::default() })
 }
 
 /// The definitions that a search is for, if it consists of names only, or of a single expectation.
@@ -187,8 +179,8 @@ pub fn symbols(
 ) -> Result<(Vec<Symbol>, u64), ErrorObject> {
     let limit = checked_limit(limit)?;
     checked_text("name", name)?;
-    let mut defs = super::graph::find_all(view, name);
-    super::graph::order(view, &mut defs);
+    let mut defs = names::find_all(view, name);
+    names::order(view, &mut defs);
     if defs.is_empty() {
         defs = similar(view, name);
     }

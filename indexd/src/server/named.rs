@@ -4,7 +4,6 @@
 //! a definition or a comment is known; all else is counted, by why it has no edge.
 
 use crate::server::backend::{Cancel, cancelled};
-use crate::server::convert;
 use crate::server::grep::roles::{Places, overlap};
 use crate::server::grep::{line_at, words_in};
 use indexd_model::grams::Need;
@@ -265,15 +264,4 @@ pub fn sentence(c: &Coverage, calls: bool) -> Vec<String> {
         });
     }
     out
-}
-
-/// Whether the symbol of a definition is one of a test, or of docs, generated or vendored code: such come
-/// behind others.
-pub fn is_behind(view: &dyn IndexView, def: DefDoc) -> bool {
-    let record = view.def(def);
-    let roles = view.file(record.file).roles;
-    let later = [FileRoles::DOC, FileRoles::GENERATED, FileRoles::VENDORED, FileRoles::EXAMPLE];
-    let path = view.path(record.file);
-    let in_docs = path.split('/').rev().skip(1).any(|folder| matches!(folder, "doc" | "docs"));
-    in_docs || convert::is_test(view, &record) || later.iter().any(|r| roles.has(*r))
 }

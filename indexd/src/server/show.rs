@@ -1,13 +1,14 @@
 //! `show`: definitions whole, with the numbers of their lines, within a budget.
 
-use crate::server::{convert, graph, suggest};
+use crate::server::{convert, suggest};
 use indexd_model::facts::DefIdx;
 use indexd_model::{DefDoc, IndexView, Lines};
 use indexd_pack::excerpt;
+use indexd_pack::graph::names;
 use indexd_pack::identity::Sources;
 use indexd_pack::render::{self, Piece};
 use indexd_proto::error::{ErrorCode, ErrorObject};
-use indexd_proto::search::Symbol;
+use indexd_proto::search::DefinitionsResult;
 use indexd_text::TokenCounter;
 
 /// Names and places in one request.
@@ -18,22 +19,6 @@ const LINES_AROUND: u32 = 10;
 const WHOLE_LINES: u32 = 40;
 /// Lines that are shown on each side of one that holds a word. A gap between two shown runs is longer.
 const LINES_BESIDE: u32 = 3;
-
-/// What was shown.
-pub struct Shown {
-    /// The definitions that the text shows, in its order.
-    pub symbols: Vec<Symbol>,
-    /// The text.
-    pub text: String,
-    /// Its tokens.
-    pub tokens: u32,
-    /// Places that had no room, or of which lines had no room.
-    pub cut: Vec<String>,
-    /// Places of definitions in tests whose names the shown ones bear too.
-    pub tests: Vec<String>,
-    /// Names and places that stand for nothing.
-    pub unknown: Vec<String>,
-}
 
 /// Lines of a file to show.
 struct Wanted {
@@ -46,7 +31,8 @@ struct Wanted {
 }
 
 /// Shows the definitions with these names or at these places (`path:line`, `path:first-last`, `path`), in the
-/// order of the request, each once. Of a long definition the lines near the words of `expect` are shown.
+/// order of the request, each once. Of a long definition the lines near the words of `expect` are shown. The
+/// answer has no envelope.
 ///
 /// # Errors
 /// `POC_E_INVALID_REQUEST` without a name or with more than 64; `POC_E_SYMBOL_NOT_FOUND` if no name stands for
@@ -57,37 +43,15 @@ pub fn show(
     expect: &[String],
     max_tokens: u32,
     counter: &dyn TokenCounter,
-) -> Result<Shown, ErrorObject> {
+) -> Result<DefinitionsResult, ErrorObject> {
     if what.is_empty() || what.len() > WHAT_MAX {
         return Err(ErrorObject::new(ErrorCode::InvalidRequest, "name 1 to 64 definitions or places"));
     }
-    let mut wanted: Vec<Wanted> = Vec::new();
-    let mut unknown: Vec<String> = Vec::new();
-    let mut tests: Vec<String> = Vec::new();
-    for name in what {
-        let mut found = find(view, name);
-        // A bare name is the one of product code, if that has it.
-        let is_test = |w: &Wanted| convert::is_test(view, &view.def(w.def));
-        if found.iter().any(|w| !is_test(w)) {
-            let named = found.extract_if(.., |w| is_test(w));
-            tests.extend(named.map(|w| format!("{}:{}-{}", w.path, w.lines.start, w.lines.end)));
-        }
-        if found.is_empty() {
-            unknown.push(name.clone());
-        }
-        for w in found {
-            let is_known =
-                |k: &Wanted| k.path == w.path && k.lines.start <= w.lines.start && w.lines.end <= k.lines.end;
-            if !wanted.iter().any(is_known) {
-                wanted.push(w);
-            }
-        }
-    }
+    let mut shown = DefinitionsResult::default();
+    let mut wanted = find_each(view, what, &mut shown);
     if wanted.is_empty() {
-        return Err(suggest::not_found(view, &unknown[0]));
+        return Err(suggest::not_found(view, &shown.unknown[0]));
     }
-    let mut shown =
-        Shown { symbols: Vec::new(), text: String::new(), tokens: 0, cut: Vec::new(), tests, unknown };
     let mut sources = Sources::default();
     let words: Vec<String> = expect
         .iter()
@@ -100,7 +64,7 @@ pub fn show(
         let mut text = piece(view, &mut sources, w, w.lines);
         let left = max_tokens.saturating_sub(shown.tokens);
         if counter.count_tokens(&text) > left {
-            let n = most_lines(w.lines.count(), |n| {
+            let n = excerpt::most(w.lines.count(), |n| {
                 let lines = Lines { start: w.lines.start, end: w.lines.start + n - 1 };
                 counter.count_tokens(&piece(view, &mut sources, w, lines)) <= left
             });
@@ -118,14 +82,30 @@ pub fn show(
     Ok(shown)
 }
 
-/// The most lines that fit, 0 if none do.
-fn most_lines(n_lines: u32, mut fits: impl FnMut(u32) -> bool) -> u32 {
-    let (mut low, mut high) = (0, n_lines);
-    while low < high {
-        let mid = (low + high).div_ceil(2);
-        if fits(mid) { low = mid } else { high = mid - 1 }
+/// The lines to show for each name, none twice. Notes in `shown` the names that stand for nothing, and the
+/// places of tests with a name of product code.
+fn find_each(view: &dyn IndexView, what: &[String], shown: &mut DefinitionsResult) -> Vec<Wanted> {
+    let mut wanted: Vec<Wanted> = Vec::new();
+    for name in what {
+        let mut found = find(view, name);
+        // A bare name is the one of product code, if that has it.
+        let is_test = |w: &Wanted| names::is_test(view, &view.def(w.def));
+        if found.iter().any(|w| !is_test(w)) {
+            let named = found.extract_if(.., |w| is_test(w));
+            shown.tests.extend(named.map(|w| format!("{}:{}-{}", w.path, w.lines.start, w.lines.end)));
+        }
+        if found.is_empty() {
+            shown.unknown.push(name.clone());
+        }
+        for w in found {
+            let is_known =
+                |k: &Wanted| k.path == w.path && k.lines.start <= w.lines.start && w.lines.end <= k.lines.end;
+            if !wanted.iter().any(is_known) {
+                wanted.push(w);
+            }
+        }
     }
-    low
+    wanted
 }
 
 fn piece(view: &dyn IndexView, sources: &mut Sources, w: &Wanted, lines: Lines) -> String {
@@ -190,11 +170,11 @@ fn find(view: &dyn IndexView, name: &str) -> Vec<Wanted> {
     if let Some(range) = range(view, name) {
         return vec![range];
     }
-    let mut defs = graph::find_all(view, name);
+    let mut defs = names::find_all(view, name);
     if let Some((path, name)) = name.rsplit_once(':').filter(|_| defs.is_empty())
         && let Some(file) = view.file_by_path(path)
     {
-        defs = graph::find_all(view, name);
+        defs = names::find_all(view, name);
         defs.retain(|def| view.def(*def).file == file);
     }
     defs.into_iter().map(|def| whole(view, def, name)).collect()

@@ -7,22 +7,10 @@ use indexd_model::limits::{FILE_BYTES_LISTED_MAX, FILE_BYTES_PARSED_MAX, LINE_BY
 use indexd_model::view::FileRecord;
 use indexd_model::{FileRoles, IndexView, Outcome, RepoPath};
 use indexd_os::ReadError;
-use indexd_proto::why::{self as wire, Standing};
+use indexd_proto::why::{self as wire, Standing, WhyResult};
 use std::path::Path;
 
-/// What is said of a path, but for the envelope.
-pub struct Verdict {
-    /// What became of it.
-    pub standing: Standing,
-    /// The same as a sentence.
-    pub reason: String,
-    /// The path that decides.
-    pub decided_by: String,
-    /// The rule that leaves it out.
-    pub rule: Option<wire::Rule>,
-}
-
-/// What became of `path` below `root`; `None` for a path outside.
+/// What became of `path` below `root`; `None` for a path outside. The answer has no path and no envelope.
 ///
 /// A file that `is_unsaved` counts as saved.
 pub fn verdict(
@@ -31,10 +19,11 @@ pub fn verdict(
     excludes: &[String],
     path: Option<&str>,
     is_unsaved: bool,
-) -> Verdict {
+) -> WhyResult {
     let Some(path) = path else {
         let (standing, decided_by) = (Standing::Outside, String::new());
-        return Verdict { standing, reason: sentence(standing, None, None), decided_by, rule: None };
+        let reason = sentence(standing, None, None);
+        return WhyResult { standing, reason, decided_by, ..WhyResult::default() };
     };
     let (place, decided_by) = place(root, excludes, path);
     let (mut rule, mut record) = (None, None);
@@ -60,7 +49,7 @@ pub fn verdict(
     if decided_by != path {
         reason = format!("{decided_by}: {reason}");
     }
-    Verdict { standing, reason, decided_by, rule }
+    WhyResult { standing, reason, decided_by, rule, ..WhyResult::default() }
 }
 
 fn standing_of(record: &FileRecord) -> Standing {

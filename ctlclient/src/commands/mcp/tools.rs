@@ -179,10 +179,26 @@ impl Tool {
 
     /// The schema of its arguments.
     pub fn schema(self) -> Map<String, Value> {
+        let (mut properties, required) = self.properties();
+        properties["repo"] = json!({"type": "string", "description": "Of several: name or folder"});
+        properties["structured"] =
+            json!({"type": "boolean", "default": false, "description": "Data for programs, too"});
+        let required: Vec<&str> = required.split_whitespace().collect();
+        let schema = json!({
+            "type": "object", "properties": properties, "required": required, "additionalProperties": false
+        });
+        match schema {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        }
+    }
+
+    /// The arguments of its own, and the names of those that are required.
+    fn properties(self) -> (Value, &'static str) {
         let symbol = json!({"type": "string", "description": "Name, Class.method, path or path:line"});
         let limit =
             |default: u32| json!({"type": "integer", "minimum": 1, "maximum": 500, "default": default});
-        let (mut properties, required) = match self {
+        match self {
             Self::Map => (
                 json!({"max_tokens": {"type": "integer", "minimum": MAP_TOKENS_MIN, "maximum": TOKENS_MAX,
                     "default": MAP_TOKENS_DEFAULT}}),
@@ -232,17 +248,6 @@ impl Tool {
                 }),
                 "symbol",
             ),
-        };
-        properties["repo"] = json!({"type": "string", "description": "Of several: name or folder"});
-        properties["structured"] =
-            json!({"type": "boolean", "default": false, "description": "Data for programs, too"});
-        let required: Vec<&str> = required.split_whitespace().collect();
-        let schema = json!({
-            "type": "object", "properties": properties, "required": required, "additionalProperties": false
-        });
-        match schema {
-            Value::Object(map) => map,
-            _ => Map::new(),
         }
     }
 }

@@ -6,11 +6,13 @@
 //! common. Therefore a pack that took N tokens comes out the same with a budget of N. Each lane offers its
 //! best candidates first, and refuses an item only if it does not fit.
 
+mod budgeted;
 mod changes;
 mod exact;
 mod frame;
 mod intents;
 mod lanes;
+mod memory;
 mod room;
 mod seen;
 mod selected;
@@ -32,7 +34,6 @@ use crate::gather;
 use crate::identity::Sources;
 use crate::intent::{QUOTED_PERCENT, Row};
 use crate::layout;
-use crate::links::{Link, Uses};
 use crate::naming::{self, Named};
 use crate::pack::{Basis, DropReason, Form};
 use crate::page::{Page, Size, Spot};
@@ -41,9 +42,10 @@ use crate::render::Zone;
 use crate::request::{Asked, Stop};
 use crate::role::Role;
 use crate::unit::{Unit, UnitKey, Units};
-use indexd_model::limits::TOTAL_CHARS_MAX;
+use budgeted::BudgetedPage;
 use indexd_model::{IndexView, Lines};
 use indexd_text::LineMatcher;
+use memory::{Lanes, Plans};
 use rustc_hash::FxHashMap;
 use selected::claim_all;
 use std::rc::Rc;
@@ -156,42 +158,18 @@ const CODE_OF_DOUBT: u64 = 800;
 struct Assembly<'a> {
     ctx: &'a Context<'a>,
     s: Selected<'a>,
-    named: Named,
-    /// Lines that call what the text names, by caller; only where the text asks about calls.
-    calls_of_named: FxHashMap<UnitKey, Vec<u32>>,
     at: FxHashMap<UnitKey, usize>,
-    page: Page<'a>,
+    page: BudgetedPage<'a>,
     /// The texts before and after the items.
     frame: [String; 2],
     weights: Rc<[f64]>,
-    /// The lanes and weights of the intent.
-    row: Row,
-    n_in_section: Vec<u64>,
-    n_items: u64,
+    lanes: Lanes,
+    plans: Plans,
     scale: u64,
-    /// Maximum tokens of the page: the budget, or the tokens of the previous filling.
-    limit: u64,
-    /// The smallest limit in tokens that would have led to the same decisions.
-    needs: u64,
     /// The states of the candidates before any of them was shown.
     states: Vec<State>,
-    /// The definitions that shown items refer to.
-    uses: Uses,
-    /// Tests of the best shown code, with the items for which they were found.
-    tests: Option<(Vec<usize>, Rc<[Link]>)>,
-    /// Planned excerpts by candidate.
-    plans: FxHashMap<usize, Option<Plan>>,
-    /// The last refusal by candidate.
-    refusals: FxHashMap<usize, Refusal>,
     /// True if the guaranteed items are shown first, each with one line.
     is_minimum_first: bool,
-}
-
-/// An excerpt that did not fit, and its cost. The cost is valid until its file changes on the page.
-struct Refusal {
-    parts: Vec<Lines>,
-    state: u64,
-    taken: Size,
 }
 
 impl<'a> Assembly<'a> {
@@ -206,26 +184,18 @@ impl<'a> Assembly<'a> {
         let changed = ctx.change.map(|c| Changed::new(&mut units, c, asked.options.intent));
         named.changed.extend(changed.iter().flat_map(Changed::units));
         let s = select(units, asked, query, changed, &named, &row, ctx)?;
-        let limit = s.request.budgets.max_total_tokens;
+        let caps = s.request.budgets;
+        let empty = Page::new(view, ctx.counter, [String::new(), String::new()]);
         let mut a = Self {
             ctx,
-            named,
-            calls_of_named: FxHashMap::default(),
             at: FxHashMap::default(),
-            page: Page::new(view, ctx.counter, [String::new(), String::new()]),
+            page: BudgetedPage::new(empty, caps, s.section_names.len()),
             frame: [String::new(), String::new()],
             weights: s.gathered.retrieved.weighted.terms.iter().map(|t| t.1).collect(),
-            row,
-            n_in_section: Vec::new(),
-            n_items: 0,
-            scale: scale_of(limit),
-            limit,
-            needs: 0,
+            lanes: Lanes::new(row, named),
+            plans: Plans::default(),
+            scale: scale_of(caps.max_total_tokens),
             states: s.claimed.iter().map(|c| c.state).collect(),
-            uses: Uses::default(),
-            tests: None,
-            plans: FxHashMap::default(),
-            refusals: FxHashMap::default(),
             is_minimum_first: false,
             s,
         };
@@ -235,14 +205,9 @@ impl<'a> Assembly<'a> {
 
     /// Fills the page from its initial state.
     fn fill(&mut self) -> Result<(), PackError> {
-        self.needs = 0;
-        self.page = Page::new(self.s.units.view, self.ctx.counter, self.frame.clone());
-        self.n_in_section = vec![0; self.s.section_names.len()];
-        self.n_items = 0;
-        self.uses.clear();
-        self.tests = None;
+        self.page.restart(Page::new(self.s.units.view, self.ctx.counter, self.frame.clone()));
+        self.lanes.clear();
         self.plans.clear();
-        self.refusals.clear();
         self.at = self.s.claimed.iter().enumerate().map(|(i, c)| (c.candidate.unit.key, i)).collect();
         let share = self.ctx.config.shares.of_kind(self.s.query.kind);
         self.show_seen();
@@ -298,17 +263,6 @@ impl<'a> Assembly<'a> {
         if (self.ctx.cancel)() { Err(PackError::Cancelled) } else { Ok(()) }
     }
 
-    /// Free tokens.
-    fn left(&self) -> u64 {
-        self.tokens_max().saturating_sub(self.page.size().tokens)
-    }
-
-    /// Tokens that can be used at most: characters are limited too, and no counter finds more than two tokens
-    /// in a byte.
-    fn tokens_max(&self) -> u64 {
-        self.limit.min(8 * u64::from(TOTAL_CHARS_MAX))
-    }
-
     /// The form in which a candidate is shown: `Some(None)` if it is not shown yet, `None` if its form is
     /// final.
     fn shown_as(&self, i: usize) -> Option<Option<Form>> {
@@ -327,35 +281,8 @@ impl<'a> Assembly<'a> {
     fn offer(&mut self, i: usize, plan: Plan, room: u64) -> Option<u64> {
         let (section, was) = (self.s.claimed[i].section?, self.shown_as(i)?);
         let plan = self.admitted(i, plan, was.is_some())?;
-        let (before, caps, limit) = (self.page.size(), self.s.request.budgets, self.limit);
-        let fits = |taken: Size| {
-            before.tokens + taken.tokens <= limit
-                && before.chars + taken.chars <= caps.max_total_chars
-                && taken.tokens <= room
-        };
         let spot = self.spot(i, &plan);
-        let state = self.page.state(&spot);
-        // What a shown item frees depends on the rest of the page.
-        let refused = self.refusals.get(&i).filter(|_| was.is_none());
-        if refused.is_some_and(|r| r.state == state && r.parts == plan.parts && !fits(r.taken)) {
-            return None;
-        }
-        let change = self.page.with(i, &spot, &plan.parts);
-        let taken = Size {
-            tokens: change.after.tokens.saturating_sub(before.tokens),
-            chars: change.after.chars.saturating_sub(before.chars),
-        };
-        if !fits(taken) {
-            self.refusals.insert(i, Refusal { parts: plan.parts, state, taken });
-            return None;
-        }
-        let taken = taken.tokens;
-        self.note(before.tokens + taken);
-        self.page.put(i, &spot, &plan.parts, &change);
-        if was.is_none() {
-            self.n_items += 1;
-            self.n_in_section[section] += 1;
-        }
+        let taken = self.page.offer(i, Some(section).filter(|_| was.is_none()), &spot, &plan, room)?;
         let c = &mut self.s.claimed[i];
         c.state = State::Included;
         c.plan = Some(plan);
@@ -395,22 +322,11 @@ impl<'a> Assembly<'a> {
         let c = &self.s.claimed[i];
         let is_offered =
             matches!(c.state, State::Open | State::Dropped(DropReason::Budget | DropReason::TooLarge));
-        let cap = c.section.filter(|_| is_offered).and_then(|section| self.cap(section));
+        let cap = c.section.filter(|_| is_offered).and_then(|section| self.page.cap(section));
         if let Some(cap) = cap {
             self.s.claimed[i].state = State::Dropped(cap);
         }
         cap.is_some()
-    }
-
-    fn cap(&self, section: usize) -> Option<DropReason> {
-        let caps = self.s.request.budgets;
-        if self.n_items >= caps.max_items {
-            Some(DropReason::ItemCap)
-        } else if self.n_in_section[section] >= caps.max_items_per_section {
-            Some(DropReason::SectionCap)
-        } else {
-            None
-        }
     }
 
     /// What the text says of a candidate beside the lines of `plan`.
@@ -462,7 +378,7 @@ impl<'a> Assembly<'a> {
     fn lacks_items(&self) -> bool {
         let wanted = u64::from(self.ctx.config.min_items).min(self.s.request.budgets.max_items);
         wanted > 1
-            && self.n_items < wanted
+            && self.page.n_items() < wanted
             && !self.s.request.is_change_alone()
             && self.s.claimed.iter().any(|c| c.state == State::Open)
     }
@@ -471,7 +387,7 @@ impl<'a> Assembly<'a> {
     fn show_minimum(&mut self) {
         let wanted = u64::from(self.ctx.config.min_items).min(self.s.request.budgets.max_items);
         for i in 0..self.s.claimed.len() {
-            if self.n_items >= wanted {
+            if self.page.n_items() >= wanted {
                 return;
             }
             if self.s.claimed[i].state != State::Open {
@@ -484,33 +400,24 @@ impl<'a> Assembly<'a> {
     }
 
     /// Cuts the best items to as many whole lines as fit, until the guaranteed number of items is shown or
-    /// nothing fits (C-26). The limits on items hold.
+    /// nothing fits. The limits on items hold.
     fn keep_minimum(&mut self) {
-        let caps = self.s.request.budgets;
-        let wanted = u64::from(self.ctx.config.min_items).min(caps.max_items);
+        let wanted = u64::from(self.ctx.config.min_items).min(self.s.request.budgets.max_items);
         for i in 0..self.s.claimed.len() {
-            if self.n_items >= wanted {
+            if self.page.n_items() >= wanted {
                 return;
             }
             let full = self.plan(i).filter(|p| self.s.claimed[i].state == State::Open && !p.parts.is_empty());
             let Some(full) = full else { continue };
-            // Binary search for the number of lines that fit; tokens grow with lines.
             let spot = self.spot(i, &excerpt::shorten(&full, 1));
-            let (mut low, mut high) = (0, full.parts.iter().map(|p| p.count()).sum::<u32>());
-            while low < high {
-                let mid = (low + high).div_ceil(2);
-                let after = self.page.with(i, &spot, &excerpt::shorten(&full, mid).parts).after;
-                let fits = after.tokens <= self.limit && after.chars <= caps.max_total_chars;
-                if fits { low = mid } else { high = mid - 1 }
-            }
-            if low > 0 {
-                let mut plan = excerpt::shorten(&full, low);
-                let after = self.page.with(i, &spot, &excerpt::shorten(&full, low + 1).parts).after;
-                let is_chars = after.tokens <= self.limit;
-                plan.reason = Some(if is_chars { "maxTotalChars" } else { "maxTotalTokens" });
-                self.offer(i, plan, u64::MAX);
-            } else if self.n_items == 0 && self.s.needed.is_none() {
-                self.s.needed = Some(self.page.with(i, &spot, &excerpt::shorten(&full, 1).parts).after);
+            match self.page.cut(i, &spot, &full) {
+                Ok(plan) => {
+                    self.offer(i, plan, u64::MAX);
+                }
+                Err(size) if self.page.n_items() == 0 && self.s.needed.is_none() => {
+                    self.s.needed = Some(size);
+                }
+                Err(_) => {}
             }
         }
     }
@@ -526,7 +433,7 @@ impl<'a> Assembly<'a> {
             let order = candidate::order(
                 &all,
                 &s.request,
-                self.row.graph_first,
+                self.lanes.row().graph_first,
                 &self.ctx.config.scoring,
                 &mut s.units,
                 &mut s.sources,
@@ -545,12 +452,12 @@ impl<'a> Assembly<'a> {
                 continue;
             }
             let is_passed = last.is_some_and(|last| i < last);
-            let cap = self.s.claimed[i].section.and_then(|s| self.cap(s));
+            let cap = self.s.claimed[i].section.and_then(|s| self.page.cap(s));
             let reason = cap.unwrap_or(if is_passed { DropReason::TooLarge } else { DropReason::Budget });
             self.s.claimed[i].state = State::Dropped(reason);
         }
         let shown = self.shown_in_order();
-        let rendered = self.page.text();
+        let rendered = self.page.page().text();
         let size = self.page.size();
         for &i in &shown {
             let Some(plan) = self.s.claimed[i].plan.clone() else { continue };

@@ -129,7 +129,7 @@ fn has_negative(value: &serde_json::Value) -> bool {
 }
 
 settings! {
-    /// Limits used when a request names none (REQ-16 to REQ-20, C-18).
+    /// Limits used when a request names none.
     #[derive(Copy)]
     BudgetDefaults {
         /// Characters of the rendering.
@@ -148,7 +148,7 @@ settings! {
 }
 
 settings! {
-    /// Weights of `hybridScore` (RANK-02).
+    /// Weights of `hybridScore`.
     #[derive(Copy)]
     ScoringWeights {
         /// Retrieval score.
@@ -157,8 +157,7 @@ settings! {
         distance: f64 = 0.20,
         /// Confidence along the best path.
         evidence: f64 = 0.10,
-        /// A seed at or above this score is strong: no candidate known by the graph alone is ranked above it
-        /// (C-40).
+        /// A seed at or above this score is strong: no candidate known by the graph alone is ranked above it.
         strong_seed: f64 = 0.5,
     }
 }

@@ -25,7 +25,7 @@ pub struct Context<'a> {
     pub change: Option<&'a Change>,
     /// ISO time for `createdAt`.
     pub created_at: &'a str,
-    /// Returns true if the indexed bytes of a path equal the blob at HEAD (C-06).
+    /// Returns true if the indexed bytes of a path equal the blob at HEAD.
     pub matches_head: &'a dyn Fn(&str) -> bool,
     /// The hash of the bytes of some lines of a path, asked for files of which the index holds another text; none
     /// if they cannot be had, and then the text is hashed.

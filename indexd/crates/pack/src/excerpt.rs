@@ -201,6 +201,16 @@ pub fn whole_bytes(unit: &Unit, room: Room) -> Option<u64> {
     (is_whole && !has_long && size <= room.bytes as u64).then_some(size)
 }
 
+/// The largest number up to `max` that fits, 0 if none does. Every number below one that fits must fit.
+pub fn most(max: u32, mut fits: impl FnMut(u32) -> bool) -> u32 {
+    let (mut low, mut high) = (0, max);
+    while low < high {
+        let mid = (low + high).div_ceil(2);
+        if fits(mid) { low = mid } else { high = mid - 1 }
+    }
+    low
+}
+
 /// Reduces a plan to its first `n_lines` lines.
 pub fn shorten(plan: &Plan, n_lines: u32) -> Plan {
     let mut left = n_lines;

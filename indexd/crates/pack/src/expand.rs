@@ -2,12 +2,14 @@
 //!
 //! The walk is breadth first, so the first path found is a shortest one; of equally short paths the one with
 //! the best evidence wins. If evidence is strictly required, edges without it are not walked: their targets
-//! are reached by another path or reported as unproven (C-59). All bounds are counts from the configuration:
+//! are reached by another path or reported as unproven. All bounds are counts from the configuration:
 //! seeds, nodes, edges of a node, edges and records of a request, hops.
 
 use crate::candidate::Step;
 use crate::config::ExpansionBounds;
 use crate::error::PackError;
+use crate::graph;
+use crate::graph::walk::{End, Visitor};
 use crate::pack::ExpansionReport;
 use crate::request::{Direction, EdgeType, EvidenceFilter, Expansion};
 use crate::unit::{Unit, UnitKey, Units};
@@ -100,7 +102,7 @@ fn best_evidence(edge: &Edge, filter: &[EvidenceFilter]) -> Option<Occurrence> {
         .copied()
 }
 
-/// One node of the frontier.
+/// One node of the walk.
 #[derive(Clone, Copy, PartialEq)]
 enum Node {
     /// A definition of a seed.
@@ -133,6 +135,7 @@ pub fn expand(
     cancel: &dyn Fn() -> bool,
 ) -> Result<Expanded, PackError> {
     let mut walk = Walk {
+        units,
         kinds: stored_kinds(&expansion.edge_types),
         expansion,
         is_strict: is_strict && expansion.require_evidence,
@@ -142,30 +145,19 @@ pub fn expand(
         unproven: Vec::new(),
         at: seeds.iter().map(|s| (s.key, None)).collect(),
     };
-    let mut frontier: Vec<Node> = Vec::new();
+    let mut start: Vec<Node> = Vec::new();
     for seed in seeds.iter().take(bounds.seeds as usize) {
-        for def in starts(units, seed, &walk.kinds) {
-            if !frontier.contains(&Node::Seed(def)) {
-                frontier.push(Node::Seed(def));
+        for def in starts(walk.units, seed, &walk.kinds) {
+            if !start.contains(&Node::Seed(def)) {
+                start.push(Node::Seed(def));
             }
         }
     }
-    let mut n_nodes = 0;
-    for _ in 0..expansion.max_hops {
-        let mut next = Vec::new();
-        for node in &frontier {
-            if cancel() {
-                return Err(PackError::Cancelled);
-            }
-            if n_nodes >= bounds.nodes || walk.is_full() {
-                walk.report.bounded = true;
-                break;
-            }
-            n_nodes += 1;
-            walk.step(units, *node, &mut next);
-        }
-        next.sort_by(|a, b| walk.reached[*b].evidence.total_cmp(&walk.reached[*a].evidence));
-        frontier = next.into_iter().map(Node::Reached).collect();
+    let extent = graph::walk::Bounds { hops: expansion.max_hops, nodes: bounds.nodes };
+    match graph::walk::walk(&mut walk, start, extent, cancel) {
+        End::Done => {}
+        End::Cut => walk.report.bounded = true,
+        End::Cancelled => return Err(PackError::Cancelled),
     }
     walk.report.seeds = seeds.len().min(bounds.seeds as usize) as u32;
     walk.report.records = walk.reached.len() as u32;
@@ -189,7 +181,8 @@ fn starts(units: &Units, seed: &Unit, kinds: &[EdgeKind]) -> Vec<DefDoc> {
     }
 }
 
-struct Walk<'a> {
+struct Walk<'a, 'v> {
+    units: &'a mut Units<'v>,
     kinds: Vec<EdgeKind>,
     expansion: &'a Expansion,
     /// True if edges without evidence are not walked.
@@ -202,44 +195,59 @@ struct Walk<'a> {
     at: FxHashMap<UnitKey, Option<usize>>,
 }
 
-impl Walk<'_> {
-    fn is_full(&self) -> bool {
-        self.report.edges >= self.bounds.edges || self.reached.len() >= self.bounds.records as usize
-    }
+impl Visitor for Walk<'_, '_> {
+    type Node = Node;
 
-    fn step(&mut self, units: &mut Units, node: Node, next: &mut Vec<usize>) {
-        let def = match node {
+    fn visit(&mut self, _: u32, node: &Node, next: &mut Vec<Node>) {
+        let def = match *node {
             Node::Seed(def) => def,
             Node::Reached(i) => self.reached[i].def,
         };
         let per_node = self.bounds.edges_per_node as usize;
         if self.expansion.direction != Direction::In {
-            let mut edges = units.view.edges_from(def, &self.kinds);
+            let mut edges = self.units.view.edges_from(def, &self.kinds);
             if self.kinds.contains(&EdgeKind::Dataflow) {
-                edges.extend(units.view.flows_from(def, per_node + 1));
+                edges.extend(self.units.view.flows_from(def, per_node + 1));
             }
-            self.report.bounded |= edges.len() > per_node;
-            for e in edges.iter().take(per_node) {
-                self.follow(units, node, e, true, next);
-            }
+            self.follow_all(*node, &edges, true, next);
         }
         if self.expansion.direction != Direction::Out {
-            let edges = units.view.edges_to(def, &self.kinds, per_node + 1);
-            self.report.bounded |= edges.len() > per_node;
-            for e in edges.iter().take(per_node) {
-                self.follow(units, node, e, false, next);
-            }
+            let edges = self.units.view.edges_to(def, &self.kinds, per_node + 1);
+            self.follow_all(*node, &edges, false, next);
         }
     }
 
-    fn follow(&mut self, units: &mut Units, node: Node, edge: &Edge, is_out: bool, next: &mut Vec<usize>) {
+    /// Nodes with the best evidence come first.
+    fn arrange(&mut self, next: &mut Vec<Node>) {
+        let evidence = |node: &Node| match node {
+            Node::Seed(_) => 1.0,
+            Node::Reached(i) => self.reached[*i].evidence,
+        };
+        next.sort_by(|a, b| evidence(b).total_cmp(&evidence(a)));
+    }
+
+    fn is_full(&self) -> bool {
+        self.report.edges >= self.bounds.edges || self.reached.len() >= self.bounds.records as usize
+    }
+}
+
+impl Walk<'_, '_> {
+    fn follow_all(&mut self, node: Node, edges: &[Edge], is_out: bool, next: &mut Vec<Node>) {
+        let per_node = self.bounds.edges_per_node as usize;
+        self.report.bounded |= edges.len() > per_node;
+        for edge in edges.iter().take(per_node) {
+            self.follow(node, edge, is_out, next);
+        }
+    }
+
+    fn follow(&mut self, node: Node, edge: &Edge, is_out: bool, next: &mut Vec<Node>) {
         if self.is_full() {
             self.report.bounded = true;
             return;
         }
         self.report.edges += 1;
         let def = if is_out { edge.target } else { edge.source };
-        let Some(unit) = units.of_def(def) else { return };
+        let Some(unit) = self.units.of_def(def) else { return };
         let step = Step::along(edge, is_out, &self.expansion.evidence_kinds);
         let (mut path, so_far, had_gap) = match node {
             Node::Seed(_) => (Vec::new(), 1.0, false),
@@ -274,7 +282,7 @@ impl Walk<'_> {
             None => {}
         }
         self.at.insert(unit.key, Some(self.reached.len()));
-        next.push(self.reached.len());
+        next.push(Node::Reached(self.reached.len()));
         self.reached.push(reached);
     }
 }

@@ -307,7 +307,7 @@ fn add_text(units: &mut Units, found: &mut Found, hits: &[Hit], seeds: &[Role]) 
     }
 }
 
-/// Adds the exports of the modules of the best seeds (C-62): other definitions at file level that are visible
+/// Adds the exports of the modules of the best seeds: other definitions at file level that are visible
 /// outside, in source order.
 fn add_exports(units: &mut Units, found: &mut Found, starts: &[Rc<Unit>]) {
     let mut left = EXPORTS_MAX;

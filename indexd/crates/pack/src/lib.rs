@@ -6,6 +6,8 @@
 //! [`render`] writes the text. [`build`](fn@build) runs them. The crate reads an index only through `&dyn
 //! IndexView`. It does no IO and reads no clock, so equal inputs give equal bytes.
 //!
+//! [`graph`] answers questions about edges without a pack, and has the walk that expansion uses.
+//!
 //! Start reading at [`request`] (the input), [`pack`] (the output), then [`build`](fn@build).
 
 pub mod assemble;
@@ -20,6 +22,7 @@ pub mod excerpt;
 pub mod expand;
 pub mod expected;
 pub mod gather;
+pub mod graph;
 pub mod identity;
 pub mod intent;
 pub mod kind;

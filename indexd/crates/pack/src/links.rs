@@ -3,6 +3,7 @@
 
 use crate::candidate::Step;
 use crate::expand::stored_kinds;
+use crate::graph::walk::{Bounds, Visitor, walk};
 use crate::page::Page;
 use crate::request::{Direction, EvidenceFilter, Expansion, Strictness};
 use crate::role::{Role, role_of};
@@ -253,82 +254,103 @@ pub fn uses(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> AllUses {
 /// first, then heaviest. Tests are left out.
 pub fn dependents(units: &mut Units, shown: &[Shown], allowed: &Allowed, hops: u32) -> Vec<Link> {
     let kinds = [EdgeKind::Call, EdgeKind::Usage, EdgeKind::Inherit, EdgeKind::Implement];
-    let reach = Reach { kinds: &kinds, role: Role::Code, is_through: true, hops };
-    reach.from(units, shown, allowed)
+    reach(units, shown, allowed, hops, (&kinds, Role::Code, true))
 }
 
 /// Returns the units of files with role `role` that reach the shown definitions by calls, within `hops`;
 /// fewest hops first, then heaviest. The units on the way have other roles.
 pub fn reaching(units: &mut Units, shown: &[Shown], role: Role, allowed: &Allowed, hops: u32) -> Vec<Link> {
-    let kinds = [EdgeKind::Call, EdgeKind::Usage];
-    Reach { kinds: &kinds, role, is_through: false, hops }.from(units, shown, allowed)
+    reach(units, shown, allowed, hops, (&[EdgeKind::Call, EdgeKind::Usage], role, false))
+}
+
+fn reach(
+    units: &mut Units,
+    shown: &[Shown],
+    allowed: &Allowed,
+    hops: u32,
+    (kinds, role, is_through): (&[EdgeKind], Role, bool),
+) -> Vec<Link> {
+    if allowed.direction == Direction::Out {
+        return Vec::new();
+    }
+    let kinds: Vec<EdgeKind> = kinds.iter().copied().filter(|k| allowed.kinds.contains(k)).collect();
+    let seen = shown.iter().map(|s| s.unit.key).collect();
+    let start = shown.iter().filter(|s| s.def.some().is_some()).map(|s| Way {
+        def: s.def,
+        item: s.item,
+        weight: s.weight,
+        path: Vec::new(),
+    });
+    let (start, found) = (start.collect(), Vec::new());
+    let mut reach = Reach { units, allowed, kinds, role, is_through, hops, seen, found, out: Vec::new() };
+    walk(&mut reach, start, Bounds { hops, nodes: REACHING_MAX }, &|| false);
+    reach.out
 }
 
 /// A walk against the direction of the edges.
-struct Reach<'k> {
-    kinds: &'k [EdgeKind],
+struct Reach<'a, 'v> {
+    units: &'a mut Units<'v>,
+    allowed: &'a Allowed,
+    kinds: Vec<EdgeKind>,
     /// The role of the files whose units are found.
     role: Role,
     /// True if the walk continues from the units it finds; false if it continues from the other units.
     is_through: bool,
     hops: u32,
+    seen: FxHashSet<UnitKey>,
+    /// The units found at this level.
+    found: Vec<Link>,
+    out: Vec<Link>,
 }
 
-impl Reach<'_> {
-    fn from(&self, units: &mut Units, shown: &[Shown], allowed: &Allowed) -> Vec<Link> {
-        let (role, hops) = (self.role, self.hops);
-        let kinds: Vec<EdgeKind> = self.kinds.iter().copied().filter(|k| allowed.kinds.contains(k)).collect();
-        if allowed.direction == Direction::Out {
-            return Vec::new();
-        }
-        let mut seen: FxHashSet<UnitKey> = shown.iter().map(|s| s.unit.key).collect();
-        let mut out: Vec<Link> = Vec::new();
-        let start = |s: &Shown| (s.def, s.item, s.weight, Vec::new());
-        let mut frontier: Vec<(DefDoc, usize, f64, Vec<Step>)> = shown.iter().map(start).collect();
-        let mut left = REACHING_MAX;
-        for hop in 1..=hops {
-            let mut found = Vec::new();
-            let mut next = Vec::new();
-            for (def, item, weight, path) in frontier {
-                let Some(def) = def.some().filter(|_| left > 0) else { continue };
-                left -= 1;
-                let worth = weight / units.usage(def);
-                for edge in units.edges_in(def, &kinds).iter() {
-                    // Beyond the first hop, only calls propagate a change.
-                    if hop > 1 && edge.kind != EdgeKind::Call && !self.is_through {
-                        continue;
-                    }
-                    let Some(unit) = units.of_def(edge.source) else { continue };
-                    let Some(at) = edge.certain_use() else { continue };
-                    let Some(step) = allowed.step(edge, false).filter(|_| !seen.contains(&unit.key)) else {
-                        continue;
-                    };
-                    let file = units.file(unit.file);
-                    let is_vendored = self.is_through && file.roles.has(FileRoles::VENDORED);
-                    let is_found = role_of(&file) == role && !is_vendored;
-                    if is_found {
-                        let (lines, edges, way) = (vec![at.line], vec![(item, step)], path.clone());
-                        found.push(Link { unit, weight: worth, lines, edges, way });
-                    }
-                    if hop < hops && is_found == self.is_through {
-                        let path = path.iter().copied().chain([step]).collect();
-                        next.push((edge.source, item, worth, path));
-                    }
-                }
+/// The way from a shown item to a definition.
+struct Way {
+    def: DefDoc,
+    item: usize,
+    weight: f64,
+    path: Vec<Step>,
+}
+
+impl Visitor for Reach<'_, '_> {
+    type Node = Way;
+
+    fn visit(&mut self, hop: u32, from: &Way, next: &mut Vec<Way>) {
+        let weight = from.weight / self.units.usage(from.def);
+        for edge in self.units.edges_in(from.def, &self.kinds).iter() {
+            // Beyond the first hop, only calls propagate a change.
+            if hop > 1 && edge.kind != EdgeKind::Call && !self.is_through {
+                continue;
             }
-            sort(units, &mut found);
-            found.retain(|l| seen.insert(l.unit.key));
-            out.extend(found);
-            let mut defs: FxHashSet<DefDoc> = FxHashSet::default();
-            next.retain(|n| defs.insert(n.0));
-            frontier = next;
+            let Some(unit) = self.units.of_def(edge.source).filter(|u| !self.seen.contains(&u.key)) else {
+                continue;
+            };
+            let Some(at) = edge.certain_use() else { continue };
+            let Some(step) = self.allowed.step(edge, false) else { continue };
+            let file = self.units.file(unit.file);
+            let is_vendored = self.is_through && file.roles.has(FileRoles::VENDORED);
+            let is_found = role_of(&file) == self.role && !is_vendored;
+            if is_found {
+                let (lines, edges, way) = (vec![at.line], vec![(from.item, step)], from.path.clone());
+                self.found.push(Link { unit, weight, lines, edges, way });
+            }
+            if hop < self.hops && is_found == self.is_through {
+                let path = from.path.iter().copied().chain([step]).collect();
+                next.push(Way { def: edge.source, item: from.item, weight, path });
+            }
         }
-        out
+    }
+
+    fn arrange(&mut self, next: &mut Vec<Way>) {
+        sort(self.units, &mut self.found);
+        self.found.retain(|l| self.seen.insert(l.unit.key));
+        self.out.append(&mut self.found);
+        let mut defs: FxHashSet<DefDoc> = FxHashSet::default();
+        next.retain(|way| defs.insert(way.def));
     }
 }
 
 /// Maximum definitions whose callers are read.
-const REACHING_MAX: usize = 600;
+const REACHING_MAX: u32 = 600;
 
 /// Returns the tests that refer to the shown definitions, and the other tests of files named after their
 /// files: `parse_test.go` or `test_parse.py` for `parse`. The latter have half of the weight of the best
@@ -427,13 +449,7 @@ pub fn dangling(units: &mut Units, gone: &[(String, String)]) -> Vec<Link> {
                 let Some(unit) = units.at(file, used.at) else { continue };
                 match out.iter_mut().find(|l| l.unit.key == unit.key) {
                     Some(link) => link.lines.push(used.line),
-                    None => out.push(Link {
-                        unit,
-                        weight: 1.0,
-                        lines: vec![used.line],
-                        edges: Vec::new(),
-                        way: Vec::new(),
-                    }),
+                    None => out.push(Link { weight: 1.0, lines: vec![used.line], ..Link::to(unit) }),
                 }
             }
         }

@@ -40,6 +40,6 @@ indexd_model::words! {
 
     /// The name in `explain.excluded`.
     pub fn name;
-    /// The public reason, one of four, under which it is counted (OBS-02, C-09).
+    /// The public reason, one of four, under which it is counted.
     pub fn public;
 }

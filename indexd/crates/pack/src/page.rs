@@ -360,6 +360,34 @@ impl<'c> Page<'c> {
     /// Returns the text: zones in their order; in a zone pieces and groups of heads by the rank of their best
     /// item; listed places last.
     pub fn text(&self) -> String {
+        let mut out = String::with_capacity(self.size.chars as usize + 64);
+        out.push_str(&self.frame[0]);
+        if !self.changes.is_empty() {
+            out.push_str(Zone::Changes.heading());
+        }
+        for block in self.changes.values() {
+            let parts: Vec<&str> = block.parts.values().map(String::as_str).collect();
+            render::change(&block.path, &block.head, &parts, &mut out);
+        }
+        let mut zone = None;
+        for (of, _, text) in &self.blocks() {
+            if zone != Some(*of) {
+                zone = Some(*of);
+                out.push_str(of.heading());
+            }
+            out.push_str(text);
+        }
+        if !self.places.is_empty() {
+            out.push_str(Zone::Listed.heading());
+            self.places.values().for_each(|line| out.push_str(line));
+        }
+        out.push_str(&self.frame[1]);
+        out
+    }
+
+    /// The texts of the zones, in their order: pieces, groups of heads, and pieces that share a fence, each with
+    /// its zone and the rank of its best item.
+    fn blocks(&self) -> Vec<(Zone, usize, String)> {
         let mut blocks: Vec<(Zone, usize, String)> = Vec::with_capacity(self.entries.len());
         let mut parts: BTreeMap<(Zone, FileDoc), Vec<(Lines, usize)>> = BTreeMap::new();
         let mut heads: BTreeMap<(Zone, FileDoc), (usize, BTreeMap<u32, String>)> = BTreeMap::new();
@@ -397,29 +425,7 @@ impl<'c> Page<'c> {
             blocks.push((zone, rank, text));
         }
         blocks.sort_by_key(|b| (b.0, b.1));
-        let mut out = String::with_capacity(self.size.chars as usize + 64);
-        out.push_str(&self.frame[0]);
-        if !self.changes.is_empty() {
-            out.push_str(Zone::Changes.heading());
-        }
-        for block in self.changes.values() {
-            let parts: Vec<&str> = block.parts.values().map(String::as_str).collect();
-            render::change(&block.path, &block.head, &parts, &mut out);
-        }
-        let mut zone = None;
-        for (of, _, text) in &blocks {
-            if zone != Some(*of) {
-                zone = Some(*of);
-                out.push_str(of.heading());
-            }
-            out.push_str(text);
-        }
-        if !self.places.is_empty() {
-            out.push_str(Zone::Listed.heading());
-            self.places.values().for_each(|line| out.push_str(line));
-        }
-        out.push_str(&self.frame[1]);
-        out
+        blocks
     }
 
     /// Tokens of lines of a file, counted alone.

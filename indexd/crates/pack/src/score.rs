@@ -256,7 +256,7 @@ impl Formula {
 }
 
 /// The hybrid score of a candidate, in 0..1: the weighted sum of the seed score, of `1 / (1 + hops)` and of
-/// the confidence along the path (RANK-02).
+/// the confidence along the path.
 pub fn hybrid(seed: f64, hops: u32, evidence: f64, w: &ScoringWeights) -> f64 {
     let distance = 1.0 / (1.0 + f64::from(hops));
     (w.seed * seed + w.distance * distance + w.evidence * evidence).min(1.0)

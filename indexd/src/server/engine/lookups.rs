@@ -5,30 +5,27 @@ use crate::page;
 use crate::server::backend::{Answer, Context};
 use crate::server::dispatch::json;
 use crate::server::graph::{self, Relation};
-use crate::server::lookup::Found;
 use crate::server::metrics::Compared;
 use crate::server::{card, convert, grep, highlight, log, lookup, place, show, why};
 use indexd_pack::{Asked, Request};
-use indexd_proto::card::{CardParams, CardResult};
-use indexd_proto::graph::{GraphParams, GraphResult};
-use indexd_proto::grep::{GrepParams, GrepResult};
+use indexd_proto::card::CardParams;
+use indexd_proto::graph::GraphParams;
+use indexd_proto::grep::GrepParams;
 use indexd_proto::highlight::{HighlightParams, HighlightResult};
-use indexd_proto::search::{
-    DefinitionsParams, DefinitionsResult, Hit, SearchParams, SearchResult, SymbolParams, SymbolResult,
-};
-use indexd_proto::why::{WhyParams, WhyResult};
+use indexd_proto::search::{DefinitionsParams, Hit, SearchParams, SymbolParams, SymbolResult};
+use indexd_proto::why::WhyParams;
 use std::path::Path;
 
 impl Engine {
     pub(super) fn search(&self, p: SearchParams, ctx: &Context) -> Answer {
         let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
-        let Found { hits, confidence, missing } =
-            lookup::search(&reading.snapshot, &p.query, &p.expect, p.limit, p.neighbors)?;
-        tracing::debug!(query = log::query_name(&p.query), hits = hits.len(), "searched");
+        let mut found = lookup::search(&reading.snapshot, &p.query, &p.expect, p.limit, p.neighbors)?;
+        tracing::debug!(query = log::query_name(&p.query), hits = found.hits.len(), "searched");
         if reading.config.context_pack_shadow {
-            self.shadow(&reading, &p.query, &hits, ctx);
+            self.shadow(&reading, &p.query, &found.hits, ctx);
         }
-        json(&SearchResult { hits, confidence, missing, ..SearchResult::new(reading.envelope(ctx)) })
+        found.envelope = reading.envelope(ctx);
+        json(&found)
     }
 
     pub(super) fn show(&self, p: DefinitionsParams, ctx: &Context) -> Answer {
@@ -36,18 +33,10 @@ impl Engine {
         let counter = self.counter(TOKENIZER)?;
         let what: Vec<String> = p.what.iter().map(|name| reading.symbol(&p.cwd, name)).collect();
         let max_tokens = p.max_tokens.unwrap_or(SHOW_TOKENS);
-        let show::Shown { symbols, text, tokens, cut, tests, unknown } =
-            show::show(&reading.snapshot, &what, &p.expect, max_tokens, &*counter)
-                .map_err(|e| reading.qualified(e))?;
-        json(&DefinitionsResult {
-            symbols,
-            text,
-            tokens,
-            cut,
-            tests,
-            unknown,
-            ..DefinitionsResult::new(reading.envelope(ctx))
-        })
+        let mut shown = show::show(&reading.snapshot, &what, &p.expect, max_tokens, &*counter)
+            .map_err(|e| reading.qualified(e))?;
+        shown.envelope = reading.envelope(ctx);
+        json(&shown)
     }
 
     pub(super) fn grep(&self, mut p: GrepParams, ctx: &Context) -> Answer {
@@ -59,9 +48,9 @@ impl Engine {
             *path = place::of_path(reading.workspace.root(), cwd, path).unwrap_or_else(|| "../".to_owned());
         }
         let counter = self.counter(TOKENIZER)?;
-        let grep::Grep { files, lines, n_lines, text } =
-            grep::grep(&reading.snapshot, &p, &*counter, &ctx.cancel)?;
-        json(&GrepResult { files, lines, n_lines, text, ..GrepResult::new(reading.envelope(ctx)) })
+        let mut found = grep::grep(&reading.snapshot, &p, &*counter, &ctx.cancel)?;
+        found.envelope = reading.envelope(ctx);
+        json(&found)
     }
 
     /// Builds the pack of the same text and records how far it agrees with what the search found. What
@@ -97,34 +86,10 @@ impl Engine {
         let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
         let counter = self.counter(TOKENIZER)?;
         let name = reading.symbol(&p.cwd, &p.symbol);
-        let card::Card {
-            symbol,
-            owner,
-            doc,
-            links: [callers, callees, tests],
-            through,
-            beside,
-            n_others,
-            others,
-            text,
-            tokens,
-        } = card::card(&reading.snapshot, &name, p.max_tokens, &*counter, &ctx.cancel)
+        let mut card = card::card(&reading.snapshot, &name, p.max_tokens, &*counter, &ctx.cancel)
             .map_err(|e| reading.qualified(e))?;
-        json(&CardResult {
-            symbol,
-            owner,
-            doc,
-            callers,
-            callees,
-            tests,
-            through,
-            beside,
-            n_others,
-            others,
-            text,
-            tokens,
-            ..CardResult::new(reading.envelope(ctx))
-        })
+        card.envelope = reading.envelope(ctx);
+        json(&card)
     }
 
     pub(super) fn highlight(&self, p: HighlightParams, ctx: &Context) -> Answer {
@@ -140,34 +105,18 @@ impl Engine {
         let excludes = &reading.config.index_exclude;
         let applied = reading.overlays.as_ref().map_or(&[][..], |o| &o.applied);
         let is_unsaved = path.as_ref().is_some_and(|path| applied.contains(path));
-        let verdict = why::verdict(&reading.snapshot, root, excludes, path.as_deref(), is_unsaved);
-        json(&WhyResult {
-            path: path.unwrap_or(p.path),
-            standing: verdict.standing,
-            reason: verdict.reason,
-            decided_by: verdict.decided_by,
-            rule: verdict.rule,
-            ..WhyResult::new(reading.envelope(ctx))
-        })
+        let mut verdict = why::verdict(&reading.snapshot, root, excludes, path.as_deref(), is_unsaved);
+        verdict.path = path.unwrap_or(p.path);
+        verdict.envelope = reading.envelope(ctx);
+        json(&verdict)
     }
 
     pub(super) fn graph(&self, relation: Relation, mut p: GraphParams, ctx: &Context) -> Answer {
         let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
         p.symbol = reading.symbol(&p.cwd, &p.symbol);
-        let walk =
+        let mut answer =
             graph::walk(&reading.snapshot, relation, &p, &ctx.cancel).map_err(|e| reading.qualified(e))?;
-        let mut answer = GraphResult {
-            relation: relation.name().to_owned(),
-            roots: walk.roots,
-            n_roots: walk.n_roots,
-            edges: walk.edges,
-            n_edges: walk.n_edges,
-            bounded: walk.bounded,
-            through: walk.through,
-            coverage: walk.coverage,
-            picture: None,
-            ..GraphResult::new(reading.envelope(ctx))
-        };
+        answer.envelope = reading.envelope(ctx);
         answer.picture = p.picture.map(|how| page::graph::picture(&answer, how, &reading.editor(ctx)));
         json(&answer)
     }

@@ -16,7 +16,7 @@ use ignore::types::TypesBuilder;
 use indexd_model::view::{CONFIDENCE_CERTAIN, DefRecord};
 use indexd_model::{DefDoc, DefIdx, FactsView as _, FileDoc, IndexView as _, LineIndex, Span};
 use indexd_proto::error::{ErrorCode, ErrorObject};
-use indexd_proto::grep::{GrepFile, GrepLine, GrepParams, GrepRole, GrepScope, GrepTarget};
+use indexd_proto::grep::{GrepFile, GrepLine, GrepParams, GrepResult, GrepRole, GrepScope, GrepTarget};
 use indexd_proto::limits::{GREP_CONTEXT_MAX, GREP_LINES_MAX};
 use indexd_store::Snapshot;
 use indexd_text::TokenCounter;
@@ -33,19 +33,8 @@ const LINE_BYTES_MAX: usize = 400;
 /// Matches of a line that are looked at.
 const MATCHES_MAX: usize = 8;
 
-/// What was found.
-pub struct Grep {
-    /// Files with lines that match, by path.
-    pub files: Vec<GrepFile>,
-    /// The lines.
-    pub lines: Vec<GrepLine>,
-    /// How many lines match.
-    pub n_lines: u64,
-    /// The answer as text.
-    pub text: Option<String>,
-}
-
-/// Searches a state of the index. Paths are those of the index already.
+/// Searches a state of the index. Paths are those of the index already; the answer has no
+/// envelope.
 ///
 /// # Errors
 /// `POC_E_INVALID_REQUEST`, `POC_E_CANCELLED`, or what [`scan::scan`] says.
@@ -54,7 +43,7 @@ pub fn grep(
     p: &GrepParams,
     counter: &dyn TokenCounter,
     cancel: &Cancel,
-) -> Result<Grep, ErrorObject> {
+) -> Result<GrepResult, ErrorObject> {
     check(p)?;
     let how = How { fixed: p.fixed, ignore_case: p.ignore_case, word: p.word };
     let pattern = Pattern::new(&p.patterns, how)?;
@@ -94,7 +83,7 @@ pub fn grep(
     if p.count {
         lines.clear();
     }
-    Ok(Grep { files, lines, n_lines, text })
+    Ok(GrepResult { files, lines, n_lines, text, ..GrepResult::default() })
 }
 
 fn check(p: &GrepParams) -> Result<(), ErrorObject> {

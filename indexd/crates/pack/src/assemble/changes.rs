@@ -193,7 +193,7 @@ impl Assembly<'_> {
         let Some(mut changed) = self.s.changed.take() else { return Ok(()) };
         changed.parts.iter_mut().for_each(|p| p.diff = None);
         let alone = self.s.request.is_change_alone();
-        let room = self.tokens_max() * DIFF_PERCENT[usize::from(!alone)] / 100;
+        let room = self.page.tokens_max() * DIFF_PERCENT[usize::from(!alone)] / 100;
         self.show_diff(&mut changed, room);
         self.name_others(&changed);
         let gone = removed_names(&changed);
@@ -221,7 +221,7 @@ impl Assembly<'_> {
         for (n, file) in changed.change.files.iter().enumerate() {
             if changed.parts.iter().all(|p| p.segment.file != n) {
                 let mut block = ChangeBlock::new(file.path.clone(), head_of(changed, n));
-                self.put_block(changed.order[n], &mut block, u64::MAX);
+                self.page.put_block(changed.order[n], &mut block, u64::MAX);
             }
         }
     }
@@ -271,12 +271,12 @@ impl Assembly<'_> {
             let (text, lines) = part.segment.diff(changed.change, width, lines_max);
             let n = changed.order[part.segment.file];
             let file = part.segment.file;
-            let mut block = self.page.change(n).cloned().unwrap_or_else(|| {
+            let mut block = self.page.page().change(n).cloned().unwrap_or_else(|| {
                 ChangeBlock::new(changed.change.files[file].path.clone(), head_of(changed, file))
             });
             block.parts.insert(i, text.clone());
             let is_long = u64::from(self.ctx.counter.count_tokens(&text)) > part_room;
-            if !is_long && self.put_block(n, &mut block, room) {
+            if !is_long && self.page.put_block(n, &mut block, room) {
                 changed.parts[i].diff = Some(text);
                 self.include(changed, i, &lines);
                 return true;
@@ -290,17 +290,6 @@ impl Assembly<'_> {
         false
     }
 
-    /// Puts a block of the change if it fits and the page takes at most `room` tokens.
-    fn put_block(&mut self, n: usize, block: &mut ChangeBlock, room: u64) -> bool {
-        let after = self.page.with_change(n, block);
-        let caps = self.s.request.budgets;
-        let fits = after.tokens <= caps.max_total_tokens.min(room) && after.chars <= caps.max_total_chars;
-        if fits {
-            self.page.put_change(n, std::mem::take(block), after);
-        }
-        fits
-    }
-
     /// Makes a part an item if its definition is in the index.
     fn include(&mut self, changed: &Changed, i: usize, lines: &[Lines]) {
         let part = &changed.parts[i];
@@ -312,10 +301,7 @@ impl Assembly<'_> {
         let Some(&c) = self.at.get(&unit.key) else { return };
         let Some(section) = self.s.claimed[c].section else { return };
         match self.s.claimed[c].state {
-            State::Open if self.cap(section).is_none() => {
-                self.n_items += 1;
-                self.n_in_section[section] += 1;
-            }
+            State::Open if self.page.cap(section).is_none() => self.page.count(section),
             State::Included => {}
             _ => return,
         }
@@ -346,7 +332,7 @@ impl Assembly<'_> {
         while !lines.is_empty() {
             let head = format!("\n{}", lines.join("\n"));
             let mut block = ChangeBlock::new("without room".to_owned(), head);
-            if self.put_block(usize::MAX, &mut block, u64::MAX) {
+            if self.page.put_block(usize::MAX, &mut block, u64::MAX) {
                 break;
             }
             lines.truncate(lines.len() / 2);
@@ -358,7 +344,7 @@ impl Assembly<'_> {
         let contracts: Vec<usize> = self.items_changed(|s| s.is_contract);
         let code: Vec<usize> = self.items_changed(|_| true);
         let allowed = self.allowed();
-        let mut room = self.left() * USERS_PERCENT / 100;
+        let mut room = self.page.left() * USERS_PERCENT / 100;
         let dangling = links::dangling(&mut self.s.units, gone);
         room -= self.show_links(&dangling, room, usize::MAX).min(room);
         let shown = self.shown_code(|i| contracts.contains(&i));
@@ -372,17 +358,17 @@ impl Assembly<'_> {
         let shown = self.shown_code(|i| code.contains(&i));
         let hops = self.s.request.expansion.max_hops;
         let tests = links::reaching(&mut self.s.units, &shown, Role::Test, &allowed, hops);
-        self.show_links(&tests, self.left() * TESTS_PERCENT / 100, usize::MAX);
-        let references = links::references(&mut self.s.units, &mut self.uses, &shown, &self.page, &allowed);
-        self.show_links(&references, self.left() * REFERENCES_PERCENT / 100, usize::MAX);
+        self.show_links(&tests, self.page.left() * TESTS_PERCENT / 100, usize::MAX);
+        let references = self.lanes.references(&mut self.s.units, &shown, self.page.page(), &allowed);
+        self.show_links(&references, self.page.left() * REFERENCES_PERCENT / 100, usize::MAX);
         let callers = links::referrers(&mut self.s.units, &shown, Role::Code, &[EdgeKind::Call], &allowed);
-        self.show_links(&callers, self.left(), usize::MAX);
-        self.show_links(&tests, self.left(), usize::MAX);
-        self.show_links(&references, self.left(), usize::MAX);
+        self.show_links(&callers, self.page.left(), usize::MAX);
+        self.show_links(&tests, self.page.left(), usize::MAX);
+        self.show_links(&references, self.page.left(), usize::MAX);
         if tests.is_empty() {
             // No edge leads to a test, so tests are found by the names of their files.
             let named = links::tests(&mut self.s.units, &shown, &allowed);
-            self.show_links(&named, self.left(), TESTS_NAMED_MAX);
+            self.show_links(&named, self.page.left(), TESTS_NAMED_MAX);
         }
     }
 

@@ -6,6 +6,7 @@
 //! page is filled again with its size as the limit. The rule does not apply to a pack that leaves a sixth of
 //! its budget free, since a budget of its size would lead to smaller excerpts.
 
+use super::memory::Plans;
 use super::{Assembly, scale_of};
 use crate::error::PackError;
 
@@ -18,13 +19,12 @@ impl Assembly<'_> {
     pub(super) fn fill_exactly(&mut self) -> Result<(), PackError> {
         self.fill()?;
         for _ in 0..REFILLS_MAX {
-            let tokens = self.page.size().tokens;
             // With a sixth of the budget free, the scale of the size differs and excerpts are planned for
             // another size.
-            if self.needs <= tokens || scale_of(tokens) != self.scale || self.s.request.is_change_alone() {
+            let is_other = scale_of(self.page.size().tokens) != self.scale;
+            if is_other || self.s.request.is_change_alone() || !self.page.tighten() {
                 break;
             }
-            self.limit = tokens;
             self.start_over();
             self.fill()?;
         }
@@ -39,12 +39,7 @@ impl Assembly<'_> {
         for (c, state) in self.s.claimed.iter_mut().zip(&self.states) {
             (c.state, c.plan) = (*state, None);
         }
-        self.calls_of_named.clear();
+        self.plans = Plans::default();
         (self.s.needed, self.s.uses_cut) = (None, false);
-    }
-
-    /// Notes that a decision requires a limit of at least `tokens`.
-    pub(super) fn note(&mut self, tokens: u64) {
-        self.needs = self.needs.max(tokens);
     }
 }

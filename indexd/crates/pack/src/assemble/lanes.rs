@@ -21,7 +21,7 @@ impl Assembly<'_> {
     /// Shows the definitions that the text names, with their neighbourhood.
     pub(super) fn show_named(&mut self, room: u64) {
         let meant: Vec<usize> =
-            self.named.meant.iter().filter_map(|u| self.at.get(&u.key).copied()).collect();
+            self.lanes.named().meant.iter().filter_map(|u| self.at.get(&u.key).copied()).collect();
         if meant.is_empty() {
             return;
         }
@@ -48,7 +48,7 @@ impl Assembly<'_> {
             room -= self.show_links(&users, room / 2, n_max).min(room);
         }
         if matches!(self.s.query.kind, Kind::Name | Kind::Question) {
-            self.calls_of_named = callers.iter().map(|c| (c.unit.key, c.lines.clone())).collect();
+            self.plans.name_calls(&callers);
         }
         // Calls through an interface or a base are only possible calls, so few are shown.
         let through = links::callers_through(&mut self.s.units, &shown, &allowed);
@@ -56,7 +56,7 @@ impl Assembly<'_> {
         let kinds = [EdgeKind::Inherit, EdgeKind::Implement];
         let below = links::referrers(&mut self.s.units, &shown, Role::Code, &kinds, &allowed);
         room -= self.show_links(&below, room / 4, DISPATCHED_MAX).min(room);
-        let references = links::references(&mut self.s.units, &mut self.uses, &shown, &self.page, &allowed);
+        let references = self.lanes.references(&mut self.s.units, &shown, self.page.page(), &allowed);
         room -= self.show_links(&references, room, usize::MAX).min(room);
         let mut tests = links::referrers(&mut self.s.units, &shown, Role::Test, &[EdgeKind::Call], &allowed);
         links::nearest_first(&mut self.s.units, &mut tests, &shown);
@@ -77,8 +77,9 @@ impl Assembly<'_> {
     /// counts too.
     fn by_definition(&self, shown: &[Shown]) -> Vec<Shown> {
         let of = |s: &Shown| {
-            let named = self.named.defs.iter().filter(|(key, _)| *key == s.unit.key).map(|(_, def)| *def);
-            let own = (!self.named.is_all).then_some(s.unit.def);
+            let names = self.lanes.named();
+            let named = names.defs.iter().filter(|(key, _)| *key == s.unit.key).map(|(_, def)| *def);
+            let own = (!names.is_all).then_some(s.unit.def);
             let defs: BTreeSet<DefDoc> = named.chain(own).collect();
             defs.into_iter().map(|def| Shown { def, ..s.clone() }).collect::<Vec<_>>()
         };
@@ -106,7 +107,7 @@ impl Assembly<'_> {
                 let parts = vec![Lines { start: *line, end: *line }];
                 let alone = Plan { form: Form::Windows, parts, reason: Some("windows") };
                 let plan = self.s.claimed[i].plan.as_ref().map_or(alone.clone(), |p| p.with(alone.parts));
-                let _ = self.offer(i, plan, self.left());
+                let _ = self.offer(i, plan, self.page.left());
             }
         }
     }
@@ -114,17 +115,14 @@ impl Assembly<'_> {
     /// Lists the places of definitions with an ambiguous name.
     pub(super) fn list_named(&mut self, room: u64) {
         let mut left = room;
-        let listed = std::mem::take(&mut self.named.listed);
-        for unit in &listed {
-            let link = Link::to(Rc::clone(unit));
-            let Some(i) = self.candidate_of(&link) else { continue };
+        for unit in self.lanes.named().listed.clone() {
+            let Some(i) = self.candidate_of(&Link::to(unit)) else { continue };
             let Some(section) = self.s.claimed[i].section else { continue };
-            if left == 0 || self.s.claimed[i].state != State::Open || self.cap(section).is_some() {
+            if left == 0 || self.s.claimed[i].state != State::Open || self.page.cap(section).is_some() {
                 continue;
             }
             left -= self.put_place(i, section, "listed").unwrap_or(0).min(left);
         }
-        self.named.listed = listed;
     }
 
     /// Shows the best hits.
@@ -139,7 +137,7 @@ impl Assembly<'_> {
                 continue;
             }
             let (least, before) = (self.at_least(i), self.page.size().tokens);
-            if self.is_too_large(i, left.min(self.left())) {
+            if self.is_too_large(i, left.min(self.page.left())) {
                 continue;
             }
             let outline = if self.is_outlined() { self.outline(i) } else { None };
@@ -149,13 +147,13 @@ impl Assembly<'_> {
                 None => self.plan_of_seed(i),
             };
             n += 1;
-            if self.is_thrifty() && self.n_items > 0 && self.worth(i, plan.as_ref()) < thrift {
+            if self.is_thrifty() && self.page.n_items() > 0 && self.worth(i, plan.as_ref()) < thrift {
                 continue;
             }
             if let Some(plan) = plan
                 && let Some(taken) = self.offer(i, plan, left)
             {
-                self.note(before + least);
+                self.page.note(before + least);
                 left -= taken.min(left);
             }
         }
@@ -173,7 +171,7 @@ impl Assembly<'_> {
     /// many callers are alike.
     fn plan_of_seed(&mut self, i: usize) -> Option<Plan> {
         let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
-        match (self.calls_of_named.get(&unit.key).cloned(), unit.def.some()) {
+        match (self.plans.calls(unit.key).map(<[u32]>::to_vec), unit.def.some()) {
             (Some(lines), Some(def)) if self.seen_mark(&unit).is_none() => {
                 let def = self.s.units.def(def);
                 Some(excerpt::head(&self.s.source(i), &def, lines))
@@ -184,12 +182,12 @@ impl Assembly<'_> {
 
     /// Shows heads of the definitions that the shown code refers to.
     pub(super) fn show_references(&mut self, room: u64) {
-        if room < ROOM_MIN || self.left() == 0 {
+        if room < ROOM_MIN || self.page.left() == 0 {
             return;
         }
         let shown = self.shown_code(|_| true);
         let allowed = self.allowed();
-        let references = links::references(&mut self.s.units, &mut self.uses, &shown, &self.page, &allowed);
+        let references = self.lanes.references(&mut self.s.units, &shown, self.page.page(), &allowed);
         self.show_links(&references, room, usize::MAX);
     }
 
@@ -205,24 +203,17 @@ impl Assembly<'_> {
     /// Shows tests of the shown code: those that reach it, and those in files named after its files. Words of
     /// the text and good tests in the same file raise their weight.
     pub(super) fn show_tests(&mut self, room: u64) {
-        if room < ROOM_MIN || self.left() == 0 {
+        if room < ROOM_MIN || self.page.left() == 0 {
             return;
         }
         let mut shown = self.shown_code(|_| true);
         shown.truncate(TESTED_MAX);
-        let items: Vec<usize> = shown.iter().map(|s| s.item).collect();
-        if self.tests.as_ref().is_none_or(|known| known.0 != items) {
-            let tests = self.tests_of(&shown);
-            self.tests = Some((items, tests.into()));
-        }
-        if let Some((_, tests)) = &self.tests {
-            let tests = Rc::clone(tests);
-            self.show_links(&tests, room, usize::MAX);
-        }
+        let tests = self.known_tests(&shown);
+        self.show_links(&tests, room, usize::MAX);
     }
 
     /// Returns tests of shown code, best first.
-    fn tests_of(&mut self, shown: &[Shown]) -> Vec<Link> {
+    pub(super) fn tests_of(&mut self, shown: &[Shown]) -> Vec<Link> {
         let allowed = self.allowed();
         let mut tests = links::tests(&mut self.s.units, shown, &allowed);
         for t in &mut tests {
@@ -261,10 +252,10 @@ impl Assembly<'_> {
     /// of cut items, then references of the new lines.
     pub(super) fn use_up(&mut self) -> Result<(), PackError> {
         loop {
-            let before = (self.page.size(), self.n_items);
+            let before = (self.page.size(), self.page.n_items());
             self.show_others();
             self.widen();
-            if (self.page.size(), self.n_items) == before {
+            if (self.page.size(), self.page.n_items()) == before {
                 return Ok(());
             }
             self.check_cancelled()?;
@@ -277,13 +268,13 @@ impl Assembly<'_> {
     fn show_others(&mut self) {
         for i in 0..self.s.claimed.len() {
             let is_open = !self.touches_page(i);
-            if is_open && self.is_too_large(i, self.left()) {
+            if is_open && self.is_too_large(i, self.page.left()) {
                 continue;
             }
             let least = if is_open { self.at_least(i) } else { 0 };
             let before = self.page.size().tokens;
             if self.plan_of_seed(i).is_some_and(|plan| self.offer(i, plan, u64::MAX).is_some()) {
-                self.note(before + least);
+                self.page.note(before + least);
             }
         }
     }
@@ -291,7 +282,7 @@ impl Assembly<'_> {
     /// Shows cut items whole, best first, if that fits.
     pub(super) fn widen(&mut self) {
         for i in 0..self.s.claimed.len() {
-            if self.left() == 0 {
+            if self.page.left() == 0 {
                 break;
             }
             let c = &self.s.claimed[i];
@@ -302,7 +293,7 @@ impl Assembly<'_> {
                 && let Some(plan) = self.widest(i).filter(|p| p.form == Form::Whole)
                 && self.offer(i, plan, u64::MAX).is_some()
             {
-                self.note(before + 1);
+                self.page.note(before + 1);
             }
         }
     }
@@ -310,14 +301,14 @@ impl Assembly<'_> {
     /// True if lines of a candidate are shown already, so that it may cost less than its text.
     fn touches_page(&self, i: usize) -> bool {
         let unit = &self.s.claimed[i].candidate.unit;
-        self.page.touches(unit.file, unit.lines())
+        self.page.page().touches(unit.file, unit.lines())
     }
 
     /// Shows heads of linked units, in order. Returns the tokens they took.
     pub(super) fn show_links(&mut self, links: &[Link], room: u64, n_max: usize) -> u64 {
         let (mut left, mut n) = (room, 0);
         for link in links {
-            if n == n_max || left < ROOM_MIN || self.left() == 0 {
+            if n == n_max || left < ROOM_MIN || self.page.left() == 0 {
                 break;
             }
             // The reader has the head already.
@@ -330,7 +321,7 @@ impl Assembly<'_> {
                 continue;
             }
             // A header alone may exceed the room.
-            if self.has_too_large_header(i, left.min(self.left())) {
+            if self.has_too_large_header(i, left.min(self.page.left())) {
                 continue;
             }
             let source = self.s.source(i);
@@ -342,7 +333,7 @@ impl Assembly<'_> {
             let Some(plan) = excerpt::telling(&source, &link.unit, plan) else { continue };
             let before = self.page.size().tokens;
             if let Some(taken) = self.offer(i, plan, left) {
-                self.note(before + 1);
+                self.page.note(before + 1);
                 left -= taken.min(left);
                 n += 1;
             }

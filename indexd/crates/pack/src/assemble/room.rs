@@ -16,14 +16,14 @@ use std::rc::Rc;
 impl Assembly<'_> {
     /// The plan of a candidate's excerpt.
     pub(super) fn plan(&mut self, i: usize) -> Option<Plan> {
-        if let Some(known) = self.plans.get(&i) {
+        if let Some(known) = self.plans.of(i) {
             return known.clone();
         }
         if (self.ctx.cancel)() {
             return None;
         }
         let plan = self.new_plan(i);
-        self.plans.insert(i, plan.clone());
+        self.plans.keep(i, plan.clone());
         plan
     }
 
@@ -75,7 +75,7 @@ impl Assembly<'_> {
     /// The plan of a unit of which the text names only members, such as the fields of a long type: its
     /// signature and the lines of the members. `None` for a short unit.
     fn plan_of_members(&mut self, unit: &Unit, source: &Source) -> Option<Plan> {
-        let members = self.named.members(unit);
+        let members = self.lanes.named().members(unit);
         if members.is_empty() || unit.lines().count() <= excerpt::WHOLE_LINES {
             return None;
         }
@@ -169,14 +169,14 @@ impl Assembly<'_> {
     pub(super) fn at_least(&mut self, i: usize) -> u64 {
         let excerpt = self.excerpt_at_least(i);
         let c = &self.s.claimed[i].candidate;
-        excerpt + self.page.header_at_least(c.unit.file, &c.file.path)
+        excerpt + self.page.header_at_least(c.unit.file, &c.file)
     }
 
     /// True if the header of a candidate's file is not shown yet and does not fit into `tokens`. Limits on
     /// items are checked first, as for every offer.
     pub(super) fn has_too_large_header(&mut self, i: usize, tokens: u64) -> bool {
         let c = &self.s.claimed[i].candidate;
-        let least = self.page.header_at_least(c.unit.file, &c.file.path);
+        let least = self.page.header_at_least(c.unit.file, &c.file);
         if least > tokens {
             self.drop_capped(i);
         }
@@ -205,7 +205,7 @@ impl Assembly<'_> {
                 places[(o.line - lines.start) as usize] += top;
             }
         }
-        let uses = self.calls_of_named.get(&c.unit.key).into_iter().flatten();
+        let uses = self.plans.calls(c.unit.key).into_iter().flatten();
         for line in uses.filter(|l| lines.start <= **l && **l <= lines.end) {
             places[(line - lines.start) as usize] += top;
         }

@@ -21,7 +21,7 @@ impl Assembly<'_> {
             // If only the head or another version was seen, the unit may be shown whole.
             let is_same = mark.is_empty() || mark == source.content_hash(unit.lines());
             let Some(section) = self.s.claimed[i].section.filter(|_| is_same) else { continue };
-            if self.s.claimed[i].state != State::Open || self.cap(section).is_some() {
+            if self.s.claimed[i].state != State::Open || self.page.cap(section).is_some() {
                 continue;
             }
             self.put_place(i, section, "seen");
@@ -36,19 +36,13 @@ impl Assembly<'_> {
         let mut line = String::new();
         let record = Rc::clone(&self.s.claimed[i].candidate.file);
         render::place(&record.path, lines.start, "", (lines.start, &self.s.title(i, &source)), &mut line);
-        let (before, after) = (self.page.size(), self.page.with_place(&line));
-        let caps = self.s.request.budgets;
-        if after.tokens > self.limit || after.chars > caps.max_total_chars {
+        let Some(taken) = self.page.put_place(i, section, line) else {
             self.s.claimed[i].state = State::Dropped(DropReason::Budget);
             return None;
-        }
-        self.note(after.tokens);
-        self.page.put_place(i, line);
-        self.n_items += 1;
-        self.n_in_section[section] += 1;
+        };
         self.s.claimed[i].state = State::Included;
         self.s.claimed[i].plan = Some(Plan { form: Form::Place, parts: Vec::new(), reason: Some(reason) });
-        Some(after.tokens - before.tokens)
+        Some(taken)
     }
 
     /// The mark in the request for a unit that the reader has: empty for all of it, `head`, or the hash of

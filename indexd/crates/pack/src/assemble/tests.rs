@@ -30,7 +30,7 @@ fn tree(name: &str, paths: &[&str]) -> Oracle {
 fn forms(a: &mut Assembly, i: usize) -> Vec<Plan> {
     let c = &a.s.claimed[i];
     match c.state {
-        State::Open if c.section.is_some_and(|s| a.cap(s).is_none()) => a.plan(i).into_iter().collect(),
+        State::Open if c.section.is_some_and(|s| a.page.cap(s).is_none()) => a.plan(i).into_iter().collect(),
         State::Included if c.plan.as_ref().is_some_and(|p| (Form::Head..Form::Whole).contains(&p.form)) => {
             a.widest(i).filter(|p| p.form == Form::Whole).into_iter().collect()
         }
@@ -60,14 +60,14 @@ proptest! {
         let mut a = Assembly::new(&view, &asked, &ctx).expect("candidates");
         a.fill().expect("a page");
         for i in 0..a.s.claimed.len() {
-            if a.left() < ROOM_MIN {
+            if a.page.left() < ROOM_MIN {
                 break;
             }
             for plan in forms(&mut a, i) {
                 let spot = a.spot(i, &plan);
-                let after = a.page.with(i, &spot, &plan.parts).after;
+                let after = a.page.with(i, &spot, &plan);
                 let is_fit = !plan.parts.is_empty() && after.tokens <= budget;
-                prop_assert!(!is_fit, "{i}: {plan:?} fits: {} of {budget}, {} left, {:?}", after.tokens, a.left(), a.s.claimed[i].state);
+                prop_assert!(!is_fit, "{i}: {plan:?} fits: {} of {budget}, {} left, {:?}", after.tokens, a.page.left(), a.s.claimed[i].state);
             }
         }
     }

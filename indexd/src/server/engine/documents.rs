@@ -1,6 +1,6 @@
 //! Requests for documents: the map, the context of a task, packs of offered sources.
 
-use super::{Engine, Reading, SCHEMA_VERSION, TOOL_VERSION, target};
+use super::{Engine, Reading, TOOL_VERSION, target};
 use crate::page;
 use crate::server::backend::{Answer, Context, cancelled};
 use crate::server::dispatch::json;
@@ -56,7 +56,7 @@ impl Engine {
                 };
                 ctx.check()?;
                 let answer = serde_json::json!({
-                    "schema": "MapResult", "schemaVersion": SCHEMA_VERSION, "markdown": markdown, "map": map,
+                    "schema": "MapResult", "schemaVersion": indexd_proto::answer::VERSION, "markdown": markdown, "map": map,
                 });
                 warnings.extend(entry.write(&answer, &markdown));
                 answer
@@ -147,10 +147,8 @@ impl Engine {
         };
         let packed = packed.map_err(|e| convert::pack_error(&e))?;
         json(&SourcesResult {
-            schema: "PackedContext".to_owned(),
-            schema_version: SCHEMA_VERSION.to_owned(),
             packed: packed.as_object().cloned().unwrap_or_default(),
-            envelope: reading.envelope(ctx),
+            ..SourcesResult::new(reading.envelope(ctx))
         })
     }
 
