@@ -12,7 +12,7 @@ use crate::server::named::{self, Look};
 use crate::server::suggest;
 use indexd_model::links::evidence_kind;
 use indexd_model::view::{CONFIDENCE_CERTAIN, Edge};
-use indexd_model::{DefDoc, DefIdx, Facts, FileRoles, IndexView, Linking, Outcome, Role, Rule};
+use indexd_model::{DefDoc, DefIdx, Facts, FileRoles, IndexView, Language, Linking, Outcome, Role, Rule};
 use indexd_pack::graph::names;
 pub use indexd_pack::graph::relation::Relation;
 use indexd_pack::graph::relation::{self, Dispatched, Met, Question, Walked};
