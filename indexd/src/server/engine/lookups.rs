@@ -37,7 +37,7 @@ impl Engine {
         let what: Vec<String> = p.what.iter().map(|name| reading.symbol(&p.cwd, name)).collect();
         let max_tokens = p.max_tokens.unwrap_or(SHOW_TOKENS);
         let show::Shown { symbols, text, tokens, cut, tests, unknown } =
-            show::show(&reading.snapshot, &what, &p.expect, max_tokens, &*counter)
+            show::show(&reading.snapshot, &what, &p.expect, max_tokens, &*counter, &ctx.cancel)
                 .map_err(|e| reading.qualified(e))?;
         json(&DefinitionsResult {
             symbols,
