@@ -286,7 +286,8 @@ mod tests {
     #[test]
     fn lines_fit_and_lose_nothing() {
         let style = Style::plain(80);
-        let text = "\tif a { return veryLongNameOfAFunction(one, two) } 漢漢漢";
+        let text =
+            "\tif a { return veryLongNameOfAFunction(one, two) } 漢漢漢 e\u{301}\u{301}\u{301}e\u{301} x";
         for width in 8..80 {
             let lines = Code::default().lines("x", 1, text, width, style);
             assert!(lines.iter().all(|l| columns_of(l) <= width), "{width}: {lines:?}");

@@ -187,3 +187,45 @@ fn the_syntax_tells_of_what_has_no_edges() {
     let text = ok(&user.ctl(&["grep", "= lid"]));
     assert!(text.contains("box.py  Box.__init__ (2-3)\n"), "{text}");
 }
+
+/// Every line of many files is printed once, in order, with more lines in one file than an answer holds.
+#[test]
+fn all_lines_are_printed_once() {
+    let user = User::new();
+    let mut want = 0;
+    for (name, n) in [("a", 3), ("b", 45_000), ("c", 1), ("d/e", 15_000), ("d/f", 6_000)] {
+        user.write(
+            &format!("repo/lines/{name}.txt"),
+            &(0..n).map(|i| format!("line {i}\n")).collect::<String>(),
+        );
+        want += n;
+    }
+    for i in 0..30 {
+        user.write(&format!("repo/lines/g/{i:02}.txt"), "line\n");
+    }
+    let said = ok(&user.ctl(&["-C", user.path("repo/lines").to_str().unwrap(), "grep", "^line", "--all"]));
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), want + 30);
+    let place = |line: &str| {
+        let (path, rest) = line.split_once(".txt:").unwrap();
+        (path.to_owned(), rest.split_once(':').unwrap().0.parse::<u32>().unwrap())
+    };
+    assert!(lines.iter().map(|l| place(l)).is_sorted_by(|a, b| a < b));
+    let few = ok(&user.ctl(&["grep", "^line", "lines/d", "-g", "*e.txt", "--all", "--vimgrep"]));
+    assert_eq!(few.lines().count(), 15_000);
+    assert_eq!(ok(&user.ctl(&["grep", "^line", "--all", "--count"])).lines().count(), 35);
+    assert_eq!(user.ctl(&["grep", "zorkmid", "--all"]).status.code(), Some(1));
+}
+
+/// The roles of very many lines of one file take no longer than its length says.
+#[test]
+fn roles_of_very_many_lines_come_in_time() {
+    let user = User::new();
+    user.write("repo/many.py", &format!("def f(x):\n{}", "    print(x, len(x), 'len')\n".repeat(15_000)));
+    ok(&user.ctl(&["index", "--wait"]));
+    let asked = std::time::Instant::now();
+    let calls = ok(&user.ctl(&["grep", "len", "--call", "--all"]));
+    assert_eq!(calls.lines().count(), 15_000);
+    assert_eq!(ok(&user.ctl(&["grep", "'len'", "--string", "--count"])), "many.py:15000\n");
+    assert!(asked.elapsed() < std::time::Duration::from_secs(20), "{:?}", asked.elapsed());
+}

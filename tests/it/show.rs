@@ -1,6 +1,6 @@
 //! `ctl show` of long definitions, names in lists of `ctl search`, and pictures.
 
-use crate::user::{User, ok, text};
+use crate::user::{User, check_failure, ok, text};
 
 /// Shows the lines near the words in a long definition, the rarest word first, and names namesakes in tests.
 #[test]
@@ -28,6 +28,31 @@ fn show_prints_the_lines_near_what_is_expected() {
     assert!(near.contains("Budget(9)") && near.contains("give_up(limit)"), "{near}");
     assert!(!near.contains("step(30)"), "{near}");
     assert!(ok(&user.ctl(&["show", "slow", "-e", "absent"])).contains("step(30)"), "no line holds it");
+}
+
+/// Very many words are refused, and definitions of one name within a large budget are counted once each.
+#[test]
+fn what_is_asked_of_show_has_an_end() {
+    let user = User::new();
+    let lines: String = (0..30_000).map(|i| format!("    value_{i} = a + {i}\n")).collect();
+    user.write("repo/large.py", &format!("def enormous(a):\n{lines}"));
+    let same: String =
+        (0..5_000).map(|i| format!("class C{i}:\n    def same(self):\n        return {i}\n")).collect();
+    user.write("repo/same.py", &same);
+    assert!(user.ctl(&["index", "--wait"]).status.success());
+    let asked = std::time::Instant::now();
+    let words: String = (0..10_000).map(|i| format!("q{i} ")).collect();
+    check_failure(&user.ctl(&["show", "enormous", "-e", &words]), 2, "POC_E_INVALID_REQUEST");
+    let hostile = ok(&user.ctl(&["show", "enormous", "-e", ".*(a+)+$ [ \\ VALUE_29"]));
+    assert!(hostile.starts_with("large.py:1-30001 enormous\n```python\ndef enormous(a):\n"), "{hostile}");
+    let few = ok(&user.ctl(&["show", "same"]));
+    assert!(few.len() < 20_000 && few.contains(" (+4"), "{} bytes", few.len());
+    let all = ok(&user.ctl(&["show", "same", "--budget", "90000", "--json"]));
+    let all: serde_json::Value = serde_json::from_str(&all).unwrap();
+    assert!(all["tokens"].as_u64().unwrap() <= 90_000);
+    assert!(all["symbols"].as_array().unwrap().len() > 2_000);
+    assert!(ok(&user.ctl(&["show", "large.py"])).contains("no room for large.py:"));
+    assert!(asked.elapsed() < std::time::Duration::from_secs(30), "{:?}", asked.elapsed());
 }
 
 /// A name that is asked for alone comes first, and expected names are listed behind the best places.

@@ -8,12 +8,16 @@ use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::style::{Style, safe, safe_line};
 use indexd_proto::Method;
-use indexd_proto::grep::{GrepLine, GrepParams, GrepResult, GrepRole};
+use indexd_proto::grep::{GrepFile, GrepLine, GrepParams, GrepResult, GrepRole};
 use indexd_proto::limits::GREP_LINES_MAX;
+use indexd_proto::workspace::Envelope;
 use std::path::PathBuf;
 
 /// Lines that people get unless they ask for more.
 const LINES_SEEN: u32 = 1_000;
+
+/// Files whose lines are asked for together.
+const GROUP_FILES_MAX: usize = 1_000;
 
 const EXAMPLES: &str = "Examples:
   ctl grep 'retry_delay\\(' src
@@ -145,36 +149,75 @@ pub fn lines_around(common: &Common) -> Option<u32> {
 /// Prints lines that match; none is exit status 1.
 pub fn grep(common: &Common, args: &GrepArgs) -> Result<(), Failure> {
     let mut progress = Progress::new(common.quiet);
-    let mut params = params(common, args)?;
+    let params = params(common, args)?;
     let mut session = Session::open(common)?;
     let style = Style::of_code(common);
     if style.is_view && params.max_tokens.is_some() {
         return look(common, args, &mut session, style, params);
     }
-    let line = session.call(Method::Grep, &params, &mut progress)?;
-    let mut answer: GrepResult = session::result(&line)?;
     let mut out = Output::new();
+    if args.all && !common.json && !params.count {
+        let envelope = every_line(&mut session, params, &mut progress, &mut |l| {
+            out.styled_line(&line_text(l, args.vimgrep, style))
+        })?;
+        out.finish()?;
+        note(common, &envelope.ok_or(Failure::NoResult)?, &[]);
+        return Ok(());
+    }
+    let line = session.call(Method::Grep, &params, &mut progress)?;
+    let answer: GrepResult = session::result(&line)?;
     match &answer.text {
         _ if common.json => out.line(session::raw(&line)?)?,
         _ if params.count => out.styled(&files_text(&answer, args.count, style))?,
         Some(text) => out.text(&safe(text))?,
-        None => loop {
-            answer.lines.iter().try_for_each(|l| out.styled_line(&line_text(l, args.vimgrep, style)))?;
-            params.skip += answer.lines.len() as u32;
-            if !args.all || answer.lines.is_empty() || u64::from(params.skip) >= answer.n_lines {
-                break;
-            }
-            answer = session.ask(Method::Grep, &params, &mut progress)?;
-        },
+        None => answer.lines.iter().try_for_each(|l| out.styled_line(&line_text(l, args.vimgrep, style)))?,
     }
     out.finish()?;
-    let shown = u64::from(params.skip);
+    let shown = answer.lines.len() as u64;
     if params.max_tokens.is_none() && !params.count && !common.json && shown < answer.n_lines && !common.quiet
     {
         eprintln!("ctl: {} more lines; --all prints them", answer.n_lines - shown);
     }
     note(common, &answer.envelope, &[]);
     if answer.n_lines == 0 { Err(Failure::NoResult) } else { Ok(()) }
+}
+
+/// Gives every line, and the envelope of the first answer, if a line matches. The files are counted first and
+/// then read in groups, so that none is searched again for each answer.
+fn every_line(
+    session: &mut Session,
+    params: GrepParams,
+    progress: &mut Progress,
+    print: &mut dyn FnMut(&GrepLine) -> Result<(), Failure>,
+) -> Result<Option<Envelope>, Failure> {
+    let counting = GrepParams { count: true, ..params.clone() };
+    let counted: GrepResult = session.ask(Method::Grep, &counting, progress)?;
+    let root = counted.envelope.root.clone();
+    let mut files = &counted.files[..];
+    while !files.is_empty() {
+        let (group, rest) = files.split_at(n_together(files));
+        let paths = group.iter().map(|f| f.file_rel_path.clone()).collect();
+        let mut params = GrepParams { repo: Some(root.clone()), cwd: None, paths, ..params.clone() };
+        loop {
+            let answer: GrepResult = session.ask(Method::Grep, &params, progress)?;
+            answer.lines.iter().try_for_each(&mut *print)?;
+            params.skip += answer.lines.len() as u32;
+            if answer.lines.is_empty() || u64::from(params.skip) >= answer.n_lines {
+                break;
+            }
+        }
+        files = rest;
+    }
+    Ok((counted.n_lines > 0).then_some(counted.envelope))
+}
+
+/// How many of the first files fit into one answer; at least one.
+fn n_together(files: &[GrepFile]) -> usize {
+    let lines = files.iter().scan(0, |sum, f| {
+        *sum += f.n_lines;
+        Some(*sum)
+    });
+    lines.take(GROUP_FILES_MAX).take_while(|sum| *sum <= u64::from(GREP_LINES_MAX)).count().max(1)
 }
 
 /// Prints lines for people.
@@ -225,7 +268,7 @@ fn params(common: &Common, args: &GrepArgs) -> Result<GrepParams, Failure> {
 }
 
 fn files_text(answer: &GrepResult, counts: bool, style: Style) -> String {
-    let of = |f: &indexd_proto::grep::GrepFile| {
+    let of = |f: &GrepFile| {
         let n = if counts { format!(":{}", f.n_lines) } else { String::new() };
         format!("{}{n}\n", style.path(&safe_line(&f.file_rel_path)))
     };
@@ -249,4 +292,20 @@ fn line_text(line: &GrepLine, column: bool, style: Style) -> String {
         out += &format!("\n{}", around(n, text));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_asked_for_as_one_answer_holds_their_lines() {
+        let files = |counts: &[u64]| -> Vec<GrepFile> {
+            counts.iter().map(|n| GrepFile { file_rel_path: "a".to_owned(), n_lines: *n }).collect()
+        };
+        assert_eq!(n_together(&files(&[1, 2, 3])), 3);
+        assert_eq!(n_together(&files(&[19_999, 1, 1])), 2);
+        assert_eq!(n_together(&files(&[45_000, 1])), 1);
+        assert_eq!(n_together(&files(&[1; 3_000])), GROUP_FILES_MAX);
+    }
 }

@@ -14,6 +14,8 @@ use indexd_proto::search::{
 use indexd_proto::why::{Standing, WhyParams, WhyResult};
 use std::io::Read;
 
+/// Places without room that an answer to `show` names.
+const CUT_NAMED: usize = 40;
 /// Definitions in tests that an answer to `show` names.
 const TESTS_NAMED: usize = 5;
 
@@ -151,14 +153,17 @@ pub(super) fn shown_text(answer: &DefinitionsResult, limit: &str) -> String {
 /// Names the definitions without room, and the names without a definition.
 pub(super) fn not_shown(answer: &DefinitionsResult, limit: &str) -> String {
     let mut out = String::new();
+    let named = |places: &[String], most: usize| {
+        let (first, more) = places.split_at(places.len().min(most));
+        let more = if more.is_empty() { String::new() } else { format!(" (+{})", more.len()) };
+        safe_line(&first.join(" ")) + &more
+    };
     if !answer.cut.is_empty() {
-        out +=
-            &format!("no room for {}; raise {limit}, or show them alone\n", safe_line(&answer.cut.join(" ")));
+        let places = named(&answer.cut, CUT_NAMED);
+        out += &format!("no room for {places}; raise {limit}, or show them alone\n");
     }
     if !answer.tests.is_empty() {
-        let (first, more) = answer.tests.split_at(answer.tests.len().min(TESTS_NAMED));
-        let more = if more.is_empty() { String::new() } else { format!(" (+{})", more.len()) };
-        out += &format!("in tests too: {}{more}\n", safe_line(&first.join(" ")));
+        out += &format!("in tests too: {}\n", named(&answer.tests, TESTS_NAMED));
     }
     if !answer.unknown.is_empty() {
         out += &format!("nothing is called {}\n", safe_line(&answer.unknown.join(", ")));

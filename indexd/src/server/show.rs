@@ -1,7 +1,9 @@
 //! `show`: definitions whole, with the numbers of their lines, within a budget.
 
+use crate::server::backend::{Cancel, cancelled};
 use crate::server::{convert, suggest};
 use indexd_model::facts::DefIdx;
+use indexd_model::limits::EXPECT_MAX;
 use indexd_model::{DefDoc, IndexView, Lines};
 use indexd_pack::excerpt;
 use indexd_pack::graph::names;
@@ -10,6 +12,8 @@ use indexd_pack::render::{self, Piece};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::search::DefinitionsResult;
 use indexd_text::TokenCounter;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// Names and places in one request.
 const WHAT_MAX: usize = 64;
@@ -19,6 +23,9 @@ const LINES_AROUND: u32 = 10;
 const WHOLE_LINES: u32 = 40;
 /// Lines that are shown on each side of one that holds a word. A gap between two shown runs is longer.
 const LINES_BESIDE: u32 = 3;
+
+/// More lines for each token that is left are not tried: blank lines share tokens, and others take one.
+const LINES_PER_TOKEN: u32 = 16;
 
 /// Lines of a file to show.
 struct Wanted {
@@ -36,56 +43,54 @@ struct Wanted {
 ///
 /// # Errors
 /// `POC_E_INVALID_REQUEST` without a name or with more than 64; `POC_E_SYMBOL_NOT_FOUND` if no name stands for
-/// anything.
+/// anything; `POC_E_CANCELLED`.
 pub fn show(
     view: &dyn IndexView,
     what: &[String],
     expect: &[String],
     max_tokens: u32,
     counter: &dyn TokenCounter,
+    cancel: &Cancel,
 ) -> Result<DefinitionsResult, ErrorObject> {
     if what.is_empty() || what.len() > WHAT_MAX {
         return Err(ErrorObject::new(ErrorCode::InvalidRequest, "name 1 to 64 definitions or places"));
     }
     let mut shown = DefinitionsResult::default();
-    let mut wanted = find_each(view, what, &mut shown);
+    let mut wanted = wanted_of(view, what, &mut shown);
     if wanted.is_empty() {
         return Err(suggest::not_found(view, &shown.unknown[0]));
     }
     let mut sources = Sources::default();
-    let words: Vec<String> = expect
-        .iter()
-        .flat_map(|e| e.split([' ', '\t', '\n', ',', ';']))
-        .filter(|w| !w.is_empty())
-        .map(str::to_lowercase)
-        .collect();
+    let words = words(expect)?;
     for w in &mut wanted {
-        w.runs = runs_near(view, &mut sources, w, &words);
-        let mut text = piece(view, &mut sources, w, w.lines);
-        let left = max_tokens.saturating_sub(shown.tokens);
-        if counter.count_tokens(&text) > left {
-            let n = excerpt::most(w.lines.count(), |n| {
-                let lines = Lines { start: w.lines.start, end: w.lines.start + n - 1 };
-                counter.count_tokens(&piece(view, &mut sources, w, lines)) <= left
-            });
-            let from = w.lines.start + n;
-            shown.cut.push(format!("{}:{from}-{}", w.path, w.lines.end));
-            if n == 0 {
-                continue;
-            }
-            text = piece(view, &mut sources, w, Lines { start: w.lines.start, end: from - 1 });
+        if cancel.is_cancelled() {
+            return Err(cancelled());
         }
-        shown.text.push_str(&text);
-        shown.tokens = counter.count_tokens(&shown.text);
-        shown.symbols.push(convert::symbol(view, w.def));
+        let left = max_tokens.saturating_sub(shown.tokens);
+        let (text, n) = if left > 0 {
+            fitting(view, &mut sources, w, &words, (left, counter))
+        } else {
+            (String::new(), 0)
+        };
+        if n < w.lines.count() {
+            shown.cut.push(format!("{}:{}-{}", w.path, w.lines.start + n, w.lines.end));
+        }
+        if n > 0 {
+            // Each piece is counted by itself, which is never less than what it adds.
+            shown.tokens += counter.count_tokens(&text);
+            shown.text.push_str(&text);
+            shown.symbols.push(convert::symbol(view, w.def));
+        }
     }
+    shown.tokens = counter.count_tokens(&shown.text);
     Ok(shown)
 }
 
 /// The lines to show for each name, none twice. Notes in `shown` the names that stand for nothing, and the
 /// places of tests with a name of product code.
-fn find_each(view: &dyn IndexView, what: &[String], shown: &mut DefinitionsResult) -> Vec<Wanted> {
+fn wanted_of(view: &dyn IndexView, what: &[String], shown: &mut DefinitionsResult) -> Vec<Wanted> {
     let mut wanted: Vec<Wanted> = Vec::new();
+    let mut known: FxHashMap<String, Vec<Lines>> = FxHashMap::default();
     for name in what {
         let mut found = find(view, name);
         // A bare name is the one of product code, if that has it.
@@ -98,14 +103,54 @@ fn find_each(view: &dyn IndexView, what: &[String], shown: &mut DefinitionsResul
             shown.unknown.push(name.clone());
         }
         for w in found {
-            let is_known =
-                |k: &Wanted| k.path == w.path && k.lines.start <= w.lines.start && w.lines.end <= k.lines.end;
-            if !wanted.iter().any(is_known) {
+            let known = known.entry(w.path.clone()).or_default();
+            if !known.iter().any(|k| k.start <= w.lines.start && w.lines.end <= k.end) {
+                known.push(w.lines);
                 wanted.push(w);
             }
         }
     }
     wanted
+}
+
+/// The words to look for, in small letters, each once.
+fn words(expect: &[String]) -> Result<Vec<String>, ErrorObject> {
+    let each = expect.iter().flat_map(|e| e.split([' ', '\t', '\n', ',', ';'])).filter(|w| !w.is_empty());
+    let words: BTreeSet<String> = each.map(str::to_lowercase).collect();
+    if words.len() > EXPECT_MAX {
+        let message = format!("expect has more than {EXPECT_MAX} words");
+        return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
+    }
+    Ok(words.into_iter().collect())
+}
+
+/// The text of the first lines of a definition that fit into the tokens that are left, and how many of its
+/// lines that are.
+fn fitting(
+    view: &dyn IndexView,
+    sources: &mut Sources,
+    w: &mut Wanted,
+    words: &[String],
+    (left, counter): (u32, &dyn TokenCounter),
+) -> (String, u32) {
+    w.runs = runs_near(view, sources, w, words);
+    let until = |w: &Wanted, n: u32| Lines { start: w.lines.start, end: w.lines.start + n - 1 };
+    let n_lines = w.lines.count();
+    let lines_max = left.saturating_mul(LINES_PER_TOKEN);
+    if w.runs.iter().map(|r| r.count()).sum::<u32>() <= lines_max {
+        let whole = piece(view, sources, w, w.lines);
+        if counter.count_tokens(&whole) <= left {
+            return (whole, n_lines);
+        }
+    }
+    let last = w.runs.iter().scan(lines_max, |left, run| {
+        let n = run.count().min(*left);
+        *left -= n;
+        (n > 0).then_some(run.start + n)
+    });
+    let most = last.last().map_or(0, |end| (end - w.lines.start).min(n_lines));
+    let n = excerpt::most(most, |n| counter.count_tokens(&piece(view, sources, w, until(w, n))) <= left);
+    (if n > 0 { piece(view, sources, w, until(w, n)) } else { String::new() }, n)
 }
 
 fn piece(view: &dyn IndexView, sources: &mut Sources, w: &Wanted, lines: Lines) -> String {

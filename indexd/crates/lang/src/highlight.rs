@@ -30,8 +30,20 @@ pub fn highlight(language: Language, text: &str, shown: &[Span]) -> Vec<(Span, C
     let tree = Parses::of(language).and_then(|parses| parses.parse(text, PARSE_CALLBACKS_MAX));
     let Some(tree) = tree else { return Vec::new() };
     let mut out = Vec::new();
-    walk(tree.root_node(), text, shown, &mut out);
+    walk(tree.root_node(), text, &joined(shown), &mut out);
     out
+}
+
+/// The parts in order, those that touch each other as one.
+fn joined(parts: &[Span]) -> Vec<Span> {
+    let mut all = parts.to_vec();
+    all.sort_unstable_by_key(|s| (s.start, s.end));
+    all.dedup_by(|next, last| {
+        let touches = next.start <= last.end;
+        last.end = if touches { last.end.max(next.end) } else { last.end };
+        touches
+    });
+    all
 }
 
 /// The pieces of single lines by their numbers, in bytes from the start of the line. `lines` is the index of
@@ -67,8 +79,10 @@ enum Around {
 }
 
 fn walk(root: Node, text: &str, shown: &[Span], out: &mut Vec<(Span, Class)>) {
-    let is_shown =
-        |n: &Node| shown.iter().any(|s| n.start_byte() < s.end as usize && (s.start as usize) < n.end_byte());
+    let is_shown = |n: &Node| {
+        let first = shown.partition_point(|s| s.end as usize <= n.start_byte());
+        shown.get(first).is_some_and(|s| (s.start as usize) < n.end_byte())
+    };
     let mut cursor = root.walk();
     // The enclosing nodes, with the surroundings that they give to their children.
     let mut around: Vec<(Node, Around)> = Vec::new();

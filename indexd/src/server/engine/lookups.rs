@@ -33,7 +33,7 @@ impl Engine {
         let counter = self.counter(TOKENIZER)?;
         let what: Vec<String> = p.what.iter().map(|name| reading.symbol(&p.cwd, name)).collect();
         let max_tokens = p.max_tokens.unwrap_or(SHOW_TOKENS);
-        let mut shown = show::show(&reading.snapshot, &what, &p.expect, max_tokens, &*counter)
+        let mut shown = show::show(&reading.snapshot, &what, &p.expect, max_tokens, &*counter, &ctx.cancel)
             .map_err(|e| reading.qualified(e))?;
         shown.envelope = reading.envelope(ctx);
         json(&shown)

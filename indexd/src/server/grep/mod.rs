@@ -22,6 +22,7 @@ use indexd_store::Snapshot;
 use indexd_text::TokenCounter;
 use pattern::{How, Pattern};
 use roles::{Places, overlap};
+use rustc_hash::FxHashSet;
 use scan::{Found, Line};
 
 /// Lines whose roles are looked for in an answer that asks for no certain ones; definitions first.
@@ -103,6 +104,8 @@ fn check(p: &GrepParams) -> Result<(), ErrorObject> {
 /// The files and lines that a request asks for.
 struct Chosen<'p> {
     params: &'p GrepParams,
+    /// Files and folders; none for all.
+    paths: FxHashSet<&'p str>,
     globs: ignore::overrides::Override,
     types: ignore::types::Types,
 }
@@ -120,15 +123,14 @@ impl<'p> Chosen<'p> {
             types.select(kind);
         }
         let types = types.build().map_err(invalid)?;
-        Ok(Self { params, globs: globs.build().map_err(invalid)?, types })
+        let paths = params.paths.iter().map(|p| p.trim_end_matches('/')).collect();
+        Ok(Self { params, paths, globs: globs.build().map_err(invalid)?, types })
     }
 
     fn has(&self, path: &str) -> bool {
-        let is_below = |p: &String| {
-            let p = p.trim_end_matches('/');
-            p.is_empty() || path.strip_prefix(p).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        (self.params.paths.is_empty() || self.params.paths.iter().any(is_below))
+        let mut around = memchr::memchr_iter(b'/', path.as_bytes()).map(|at| &path[..at]);
+        let is_asked = |p: &str| self.paths.contains(p);
+        (self.paths.is_empty() || is_asked("") || is_asked(path) || around.any(is_asked))
             && !self.globs.matched(path, false).is_ignore()
             && !self.types.matched(path, false).is_ignore()
     }
@@ -208,9 +210,13 @@ impl Answer<'_> {
         self.parsed += places.text.len();
         let parts: Vec<Span> = open.iter().flat_map(|(_, m)| m.clone()).collect();
         let quiet = places.quiet(&parts);
+        // The pieces are in order, and none overlaps another.
+        let first = |m: &Span| {
+            let at = quiet.partition_point(|(s, _)| s.end <= m.start);
+            quiet.get(at).filter(|(s, _)| overlap(*s, *m)).map(|_| at)
+        };
         for (i, matches) in open {
-            let mut roles = quiet.iter().filter(|(s, _)| matches.iter().any(|m| overlap(*s, *m)));
-            self.lines[*i].role = roles.next().map(|(_, role)| *role);
+            self.lines[*i].role = matches.iter().filter_map(first).min().map(|at| quiet[at].1);
         }
     }
 

@@ -79,8 +79,7 @@ impl<'a> Linker<'a, Rust> {
             }
         }
         self.files.record_name(of.file, "*");
-        let globs = facts.interface.imports.iter().filter(|i| i.scope == of.def && i.kind == ImportKind::All);
-        for import in globs {
+        for import in crate::stars(&facts.interface.imports, |i| i.scope == of.def) {
             let found = self.follow(of, import, crate::declared::Space::Types);
             let Some(m) = self.as_module(&found).filter(|m| *m != of) else { continue };
             if let Some(found) = self.macro_of_module(m, name, asked) {
