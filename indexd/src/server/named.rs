@@ -246,17 +246,24 @@ pub fn sentence(c: &Coverage, calls: bool) -> Vec<String> {
     let first = c.unresolved_examples.iter().find(|p| p.reason == NOT_FOLLOWED || p.reason == STRING);
     if let (Some(p), true) = (first, text > 0) {
         let why = if p.reason == STRING { "in a string" } else { "not followed" };
-        let more = if text > 1 { format!(" and {} more places", text - 1) } else { String::new() };
+        let more = match text - 1 {
+            0 => String::new(),
+            1 => " and 1 more place".to_owned(),
+            n => format!(" and {n} more places"),
+        };
         out.push(format!("the name also stands in {}:{} ({why}){more}", p.file_rel_path, p.line));
     } else if text > 0 {
         out.push(format!("the name also stands in {text} places that are not followed"));
     }
     let external = n_of("external") + n_of("builtin");
     if external > 0 {
-        out.push(format!("{external} external"));
+        out.push(format!("{external} outside the project"));
     }
     if c.not_looked_at > 0 {
-        out.push(format!("{} more files hold the name and were not looked at", c.not_looked_at));
+        out.push(match c.not_looked_at {
+            1 => "1 more file holds the name and was not looked at".to_owned(),
+            n => format!("{n} more files hold the name and were not looked at"),
+        });
     }
     if c.recovered_with_name > 0 {
         out.push(match c.recovered_with_name {
