@@ -271,6 +271,12 @@ fn link(view: &dyn IndexView, def: DefDoc, line: Option<u32>) -> CardLink {
     CardLink { name, file_rel_path: view.path(record.file).to_string(), line }
 }
 
+/// A link with its place; what stands outside definitions has no name.
+fn link_text(link: &CardLink) -> String {
+    let name = if link.name == FILE { String::new() } else { format!("{}  ", link.name) };
+    format!("  {name}{}:{}\n", link.file_rel_path, link.line)
+}
+
 impl Card {
     /// Fills the text: the definition itself, then neighbours of each kind in turn while they fit.
     fn write(&mut self, max: u32, counter: &dyn TokenCounter) {
@@ -325,8 +331,7 @@ impl Card {
             let colon = if shown > 0 { ":" } else { "" };
             out += &format!("{label} {n}{colon}\n");
             for link in &links.first[..shown] {
-                let name = if link.name == FILE { String::new() } else { format!("{}  ", link.name) };
-                out += &format!("  {name}{}:{}\n", link.file_rel_path, link.line);
+                out += &link_text(link);
             }
             let left = links.n as usize - shown;
             if left > 0 && shown > 0 {
@@ -337,8 +342,8 @@ impl Card {
             let m = &through.method;
             let n = through.n_callers;
             let place = format!("{}:{}", m.file_rel_path, m.line);
-            let callers = if n == 1 { "caller" } else { "callers" };
-            out += &format!("may be called through {}, which has {n} {callers}  {place}\n", m.qualified_name);
+            let callers = named::many(u64::from(n), "caller", "callers");
+            out += &format!("may be called through {}, which has {callers}  {place}\n", m.qualified_name);
         }
         if !self.beside.is_empty() {
             out += &format!("{}\n", self.beside);
