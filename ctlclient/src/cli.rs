@@ -8,6 +8,7 @@ use crate::theme::Theme;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, ValueEnum};
 use indexd_proto::workspace::WaitMode;
 use serde::de::DeserializeOwned;
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 /// A command line.
@@ -171,7 +172,7 @@ pub fn parse() -> Cli {
         Err(e) => match meant::of(&line, &e) {
             Meant::Line(line) => command().try_get_matches_from(line),
             Meant::Nothing(said) => {
-                eprint!("{said}");
+                eprint!("{}", crate::code::fitted_stderr(&said));
                 std::process::exit(2);
             }
             // Without bytes that a terminal obeys: names of files may be completed by a shell.
@@ -182,7 +183,22 @@ pub fn parse() -> Cli {
         },
         read => read,
     };
-    read.and_then(of_matches).unwrap_or_else(|e| e.exit())
+    read.and_then(of_matches).unwrap_or_else(|e| refuse(&line, &e))
+}
+
+/// Ends the process with what was refused: help, or a mistake and what to write in its place.
+fn refuse(line: &[String], e: &clap::Error) -> ! {
+    let is_help = !e.use_stderr();
+    if is_help && std::io::stdout().is_terminal() && crate::pager::show(&e.render().ansi().to_string()) {
+        std::process::exit(0);
+    }
+    match meant::mistake(line, e) {
+        Some(said) => {
+            eprint!("{}", crate::code::fitted_stderr(&said));
+            std::process::exit(2);
+        }
+        None => e.exit(),
+    }
 }
 
 /// The command line that was read.
@@ -202,7 +218,11 @@ pub fn of_matches(mut matches: ArgMatches) -> Result<Cli, clap::Error> {
 
 /// A word of a closed set, as the wire writes it.
 pub fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    serde_json::from_value(text.into()).map_err(|e| e.to_string())
+    let said = |e: serde_json::Error| e.to_string().replace('`', "");
+    let expected = |said: String| {
+        said.rsplit_once("expected ").map_or(said.clone(), |(_, words)| format!("expected {words}"))
+    };
+    serde_json::from_value(text.into()).map_err(|e| expected(said(e)))
 }
 
 /// A number of tokens, perhaps in thousands: `8000`, `8k`.

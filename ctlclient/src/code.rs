@@ -230,6 +230,14 @@ pub fn fitted(text: &str, width: usize) -> String {
     out
 }
 
+/// A message fitted to the terminal that standard error goes to, if it goes to one.
+pub fn fitted_stderr(text: &str) -> String {
+    match rustix::termios::tcgetwinsize(std::io::stderr()) {
+        Ok(size) if size.ws_col > 0 => fitted(text, usize::from(size.ws_col)),
+        _ => text.to_owned(),
+    }
+}
+
 fn fit(out: &mut String, line: &str, width: usize) {
     let indent = line.len() - line.trim_start_matches(' ').len();
     let indent = if indent + 2 < width / 2 { indent + 2 } else { 0 };

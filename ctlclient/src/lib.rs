@@ -70,10 +70,7 @@ fn report(failure: &Failure, json: bool) {
         if !data.hint.is_empty() {
             text += &format!("hint: {}\n", style::safe_line(&data.hint));
         }
-        match rustix::termios::tcgetwinsize(std::io::stderr()) {
-            Ok(size) if size.ws_col > 0 => code::fitted(&text, usize::from(size.ws_col)),
-            _ => text,
-        }
+        code::fitted_stderr(&text)
     };
     // Nowhere left to say that standard error is gone.
     let _ = std::io::stderr().write_all(text.as_bytes());

@@ -70,6 +70,8 @@ pub fn of(line: &[String], refused: &clap::Error) -> Meant {
     match (word, NAMES.iter().find(|(name, _)| *name == word)) {
         ("diff", _) => with(line, at, &["pack", "--diff"]),
         ("preview", _) => with(line, at, &["pack", "--as", "places"]),
+        _ if group_around(&line[..at]).is_some() => Meant::AsWritten,
+        ("log" | "logs", _) => unknown(word, "ctl status, which names the log"),
         ("start" | "stop" | "restart", _) => unknown(word, &format!("ctl daemon {}", word.replace("re", ""))),
         ("install", _) => unknown(word, "ctl mcp install CLIENT, or ctl agent install AGENT"),
         (_, Some((_, command))) => with(line, at, &[command]),
@@ -106,6 +108,86 @@ fn unknown(word: &str, near: &str) -> Meant {
     Meant::Nothing(said)
 }
 
+/// The command with commands of its own that a beginning of a line names.
+fn group_around(line: &[String]) -> Option<clap::Command> {
+    let mut root = crate::cli::command();
+    root.build();
+    let named = line.iter().filter_map(|w| root.find_subcommand(w)).find(|c| c.has_subcommands());
+    named.cloned()
+}
+
+/// The words for a mistake: what is wrong, then what to write. None for mistakes that the parser words well.
+pub fn mistake(line: &[String], refused: &clap::Error) -> Option<String> {
+    let mut root = crate::cli::command();
+    root.build();
+    let (mut path, mut command) = ("ctl".to_owned(), &root);
+    for word in line.iter().skip(1) {
+        if let Some(sub) = command.find_subcommand(word) {
+            (path, command) = (format!("{path} {word}"), sub);
+        }
+    }
+    let [names, values] = [ContextKind::InvalidArg, ContextKind::InvalidValue].map(|k| texts(refused, k));
+    let mut said = match refused.kind() {
+        ErrorKind::MissingRequiredArgument => missing(&path, command, &names)?,
+        ErrorKind::UnknownArgument => {
+            let like =
+                refused.get(ContextKind::SuggestedArg).map(|like| format!("hint: did you mean {like}?\n"));
+            format!("ctl: {path} {}\n{}", no_use(names.first()?), like.unwrap_or_default())
+        }
+        ErrorKind::InvalidSubcommand => {
+            let known = command.get_subcommands().map(clap::Command::get_name).filter(|n| *n != "help");
+            let word = texts(refused, ContextKind::InvalidSubcommand).pop()?;
+            let known = Vec::from_iter(known).join(", ");
+            format!("ctl: {path} has no command \"{word}\"\nhint: {path} {known}\n")
+        }
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue => {
+            let why = std::error::Error::source(refused).map(|e| in_words(&e.to_string()));
+            let valid = || format!("it is one of {}", texts(refused, ContextKind::ValidValue).join(", "));
+            let why = why.unwrap_or_else(valid);
+            format!("ctl: {path} {} cannot be \"{}\": {why}\n", names.first()?, values.first()?)
+        }
+        _ => return None,
+    };
+    let shown = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let example = shown.lines().find(|l| l.trim_start().starts_with(&path)).map(str::trim);
+    let example = example.map(|e| format!("for example, {e}; ")).unwrap_or_default();
+    let _ = writeln!(said, "hint: {example}{path} --help lists its options");
+    Some(said)
+}
+
+/// What the parser says of a mistake.
+fn texts(refused: &clap::Error, kind: ContextKind) -> Vec<String> {
+    match refused.get(kind) {
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        Some(ContextValue::Strings(texts)) => texts.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// What each argument that is missing is for, with its values where they are a list.
+fn missing(path: &str, command: &clap::Command, names: &[String]) -> Option<String> {
+    let mut said = String::new();
+    for name in names {
+        let arg = command.get_arguments().find(|a| a.to_string() == *name)?;
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let values = arg.get_possible_values();
+        let values = Vec::from_iter(values.iter().map(clap::builder::PossibleValue::get_name)).join(", ");
+        let of = if values.is_empty() { String::new() } else { format!(", one of {values}") };
+        let _ = writeln!(said, "ctl: {path} needs {name}: {help}{of}");
+    }
+    Some(said)
+}
+
+fn no_use(word: &str) -> String {
+    if word.starts_with('-') { format!("has no option {word}") } else { format!("has no use for \"{word}\"") }
+}
+
+/// Why a value is refused; `5 is not in 100..=2000` as `it is 100 to 2000`.
+fn in_words(why: &str) -> String {
+    let range = why.split_once(" is not in ").and_then(|(_, range)| range.split_once("..="));
+    range.map_or(why.to_owned(), |(least, most)| format!("it is {least} to {most}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,10 +219,49 @@ mod tests {
     }
 
     #[test]
+    fn a_mistake_is_said_with_what_to_write() {
+        for (line, expect) in [
+            (
+                "ctl|agent|install",
+                "ctl: ctl agent install needs <CLIENT>: The agent, one of claude, codex, cursor, copilot, gemini, \
+                 opencode, windsurf, generic\nhint: for example, ctl agent install claude",
+            ),
+            ("ctl|show", "ctl: ctl show needs <WHAT>...: Names, Class.method,"),
+            ("ctl|-C|d|grep", "ctl: ctl grep needs <PATTERN>: "),
+            (
+                "ctl|pack|x|--bugdet|5",
+                "ctl: ctl pack has no option --bugdet\nhint: did you mean --budget?\nhint: ",
+            ),
+            ("ctl|refs|--kind|z|A", "ctl: ctl refs has no option --kind\nhint: for example, ctl "),
+            ("ctl|status|now", "ctl: ctl status has no use for \"now\"\nhint: "),
+            ("ctl|card|x|-b|5", "ctl: ctl card --budget <TOKENS> cannot be \"5\": it is 100 to 2000\nhint: "),
+            (
+                "ctl|pack|x|-l|z",
+                "ctl: ctl pack --layout <LAYOUT> cannot be \"z\": expected one of graph, agent, flat\n",
+            ),
+            (
+                "ctl|mcp|install|z",
+                "ctl: ctl mcp install <CLIENT> cannot be \"z\": it is one of claude, cursor, ",
+            ),
+            (
+                "ctl|daemon|log",
+                "ctl: ctl daemon has no command \"log\"\nhint: ctl daemon start, stop, run\nhint: ",
+            ),
+        ] {
+            let line: Vec<String> = line.split('|').map(str::to_owned).collect();
+            let refused = crate::cli::command().try_get_matches_from(&line).expect_err("it is refused");
+            assert_eq!(of(&line, &refused), Meant::AsWritten, "{line:?}");
+            let said = mistake(&line, &refused).expect("it is worded");
+            assert!(said.starts_with(expect), "{said}");
+        }
+    }
+
+    #[test]
     fn what_is_not_known_is_said_with_the_nearest_name() {
         for (line, hint) in [
             ("ctl|serch|x", "did you mean ctl search?"),
             ("ctl|restart", "did you mean ctl daemon start?"),
+            ("ctl|log", "did you mean ctl status, which names the log?"),
             ("ctl|frobnicate", "to ask for it, write ctl pack frobnicate"),
         ] {
             let Meant::Nothing(said) = meant(line) else { panic!("{line}") };

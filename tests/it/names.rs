@@ -212,7 +212,7 @@ fn what_could_be_a_use_comes_before_what_is_external() {
     let said = &found.coverage.statement;
     assert!(
         said.starts_with(
-            "no callers; 1 possible by name (values of unknown type); 1 where it is not a call; 12 external"
+            "no callers; 1 possible by name (values of unknown type); 1 where it is not a call; 12 outside the project"
         ),
         "{said}"
     );

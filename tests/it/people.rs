@@ -66,7 +66,7 @@ fn a_pack_has_names_reasons_and_lines_that_fit() {
     let pack = seen(&user, &["pack", "how", "long", "does", "Delay", "wait"], &[("NO_COLOR", "1")]);
     assert!(pack.starts_with("how long does Delay wait\n"), "{pack}");
     assert!(pack.contains("  1 Delay"), "{pack}");
-    assert!(pack.contains("calls 2") && pack.contains("called by 1"), "{pack}");
+    assert!(pack.contains("calls #2") && pack.contains("called by #1"), "{pack}");
     assert!(pack.lines().all(|l| l.chars().count() <= 80), "{pack}");
     assert!(!pack.contains("seed-") && !pack.contains(" item "), "{pack}");
     // Pipes and agents get another text.
@@ -110,6 +110,31 @@ fn questions_need_no_command_and_other_names_are_understood() {
     let behind = user.ctl(&["callers", "delay.go:99"]);
     check_failure(&behind, 66, "delay.go has 8 lines, and none is number 99");
     assert!(!text(&behind.stderr).contains("did you mean"), "{}", text(&behind.stderr));
+}
+
+/// A mistake says what is wrong and what to write, in every group of commands; help is paged.
+#[test]
+fn mistakes_say_what_to_write() {
+    let user = user();
+    for (line, said) in [
+        ("show", "ctl: ctl show needs <WHAT>...: Names, "),
+        ("mcp install", "ctl: ctl mcp install needs <CLIENT>: The client, one of claude, cursor, "),
+        ("daemon log", "ctl: ctl daemon has no command \"log\"\nhint: ctl daemon start, stop, run\n"),
+        ("search x --bogus", "ctl: ctl search has no option --bogus\nhint: for example, ctl search "),
+        ("card Delay --budget 5", "cannot be \"5\": it is 100 to 2000\n"),
+        ("pack x --intent z", "cannot be \"z\": expected one of answer, "),
+        ("callers no/file.go:3", "ctl: no file \"no/file.go\" in the index\nhint: `ctl why no/file.go` says"),
+        ("impact dealy.go:70", "hint: did you mean delay.go?\n"),
+    ] {
+        let output = user.ctl(&line.split(' ').collect::<Vec<_>>());
+        let text = text(&output.stderr).replace(" [POC_E_SYMBOL_NOT_FOUND]", "");
+        assert!(text.contains(said), "{line}: {text}");
+        assert!(output.status.code() > Some(1), "{line}");
+    }
+    let empty = user.ctl(&["show", ""]);
+    assert!(text(&empty.stderr).contains("the name is empty"), "{}", text(&empty.stderr));
+    let help = seen(&user, &["--help"], &[("PAGER", "sed s/^/paged:/")]);
+    assert!(help.lines().all(|l| l.starts_with("paged:")) && help.contains("Examples:"), "{help}");
 }
 
 #[test]

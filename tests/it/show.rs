@@ -73,11 +73,18 @@ fn names_are_found_where_they_are_asked_for() {
 #[test]
 fn pictures_are_printed_or_written_whole() {
     let user = User::new();
-    let lines = ok(&user.ctl(&["graph", "Delay"]));
+    user.write("repo/more.go", "package demo\n\nfunc Again(n int) int {\n\treturn Again(Get(n))\n}\n");
+    let lines = ok(&user.ctl(&["graph", "Delay", "--depth", "2"]));
+    let head = "around function Delay  retry.go:";
+    assert!(lines.starts_with(head) && lines.contains("\n  to it:\n    call Get  client.go:"), "{lines}");
+    // The name that was asked for stands in its heading alone, and what is further away has both ends.
+    let edges: String = lines.lines().skip(1).filter(|l| l.starts_with(' ')).collect();
     assert!(
-        lines.contains("around function Delay") && lines.contains("  Get call Delay  client.go:"),
+        !edges.contains("Delay") && lines.contains("\n  further away:\n    call Again to Get  more.go:4\n"),
         "{lines}"
     );
+    let own = ok(&user.ctl(&["graph", "Again"]));
+    assert_eq!(own.matches("call Again ").count(), 1, "a call of itself is one line: {own}");
     for (form, begins) in [("svg", "<svg "), ("dot", "digraph indexd {"), ("mermaid", "flowchart LR")] {
         let printed = ok(&user.ctl(&["graph", "Delay", "--as", form]));
         assert!(
@@ -92,7 +99,7 @@ fn pictures_are_printed_or_written_whole() {
         (&["graph", "nothing_alike", "--as", "svg"][..], "POC_E_SYMBOL_NOT_FOUND"),
         (&["graph", "Delay", "--as", "dot", "--out", "/nowhere/x"], "POC_E_CANNOT_CREATE"),
         (&["map", "--as", "html", "--out", "/nowhere/x"], "POC_E_CANNOT_CREATE"),
-        (&["map", "--max-tokens", "3"], "3 is not in 500..=90000"),
+        (&["map", "--max-tokens", "3"], "cannot be \"3\": it is 500 to 90000"),
     ] {
         let output = user.ctl(args);
         assert!(text(&output.stderr).contains(code), "{args:?}: {}", text(&output.stderr));

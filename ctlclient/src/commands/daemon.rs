@@ -108,11 +108,11 @@ fn packs(p: &PackCounts) -> String {
 
 fn caches(p: &PackCounts) -> String {
     let rate = |hits: u64, misses: u64| match hits + misses {
-        0 => "not asked yet".to_owned(),
-        n => format!("{} % of {}", hits * 100 / n, number(n)),
+        0 => "none yet".to_owned(),
+        n => format!("{} of {}", number(hits), number(n)),
     };
     let mut out = format!(
-        "packs {}, counts of tokens {}",
+        "kept packs served {}, kept token counts {}",
         rate(p.cache_hits, p.cache_misses),
         rate(p.token_cache_hits, p.token_cache_misses)
     );

@@ -22,7 +22,7 @@ const HEADS_SHOWN: usize = 5;
 /// Options of the questions about edges.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  ctl callers Client.get --all        # and each place of the name without an edge
+  ctl callers Client.get --all      # and places of the name without an edge
   ctl callees Client.get --depth 2
   ctl refs RetryOptions --json
   ctl implementations Store.get
@@ -49,7 +49,7 @@ pub struct GraphArgs {
 
 /// Options of `graph`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Without --as it prints one line for each edge.
+#[command(after_help = "Without --as it prints a line for each edge.
 
 Examples:
   ctl graph Client.get --as svg --out get.svg
@@ -147,28 +147,53 @@ pub fn around(common: &Common, args: &AroundArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// One line for each edge, in its direction.
+/// The edges of each root, a line each with its other end and its place; then those between others.
 fn around_text(answer: &GraphResult, style: Style) -> String {
     let mut out = String::new();
+    let of = |root: &Symbol, is_into: bool| -> Vec<(&GraphEdge, String)> {
+        let ends = answer
+            .edges
+            .iter()
+            .map(|e| if is_into { (e, &e.target, &e.source) } else { (e, &e.source, &e.target) });
+        // What calls itself is told of once.
+        let own = ends.filter(|(e, own, _)| is_same(own, root) && !(is_into && is_same(&e.source, root)));
+        own.map(|(e, _, other)| (e, style.bold(&safe_line(name_of(other))))).collect()
+    };
     for root in &answer.roots {
         out += &format!("around {}  {}\n", title(root, style), place(root, style));
+        let [into, out_of] = [of(root, true), of(root, false)];
+        if into.is_empty() && out_of.is_empty() {
+            out += "  no edges\n";
+        }
+        out += &around_lines("to it:", &into, style);
+        out += &around_lines("from it:", &out_of, style);
     }
-    for edge in &answer.edges {
-        let line = edge.evidence.first().map_or(0, |e| e.line);
-        let at = style.path(&format!("{}:{line}", safe_line(&edge.source.file_rel_path)));
-        let [source, target] = [&edge.source, &edge.target].map(|s| style.bold(&safe_line(name_of(s))));
-        let test = if edge.source.test { style.dim(" test") } else { String::new() };
-        let indent = "  ".repeat(edge.depth as usize);
-        out += &format!("{indent}{source} {} {target}  {at}{test}\n", style.dim(&edge.kind));
-    }
-    if answer.edges.is_empty() {
-        out += "  no edges\n";
-    }
+    let is_root = |s: &Symbol| answer.roots.iter().any(|r| is_same(r, s));
+    let others = answer.edges.iter().filter(|e| !is_root(&e.source) && !is_root(&e.target));
+    let between = |e: &GraphEdge| {
+        let [source, target] = [&e.source, &e.target].map(|s| style.bold(&safe_line(name_of(s))));
+        format!("{source} {} {target}", style.dim("to"))
+    };
+    let others: Vec<(&GraphEdge, String)> = others.map(|e| (e, between(e))).collect();
+    out += &around_lines("further away:", &others, style);
     if answer.bounded {
         let of = format!("  {} of {} shown; raise it with --limit\n", answer.edges.len(), answer.n_edges);
         out += &style.warn(&of);
     }
     out + &format!("{}\n", style.dim(&safe_line(&answer.coverage.statement)))
+}
+
+/// A line for each edge: its kind, what is at its end, where it is written.
+fn around_lines(heading: &str, edges: &[(&GraphEdge, String)], style: Style) -> String {
+    let mut out = if edges.is_empty() { String::new() } else { format!("  {heading}\n") };
+    let width = edges.iter().map(|(e, _)| e.kind.len()).max().unwrap_or(0);
+    for (edge, name) in edges {
+        let line = edge.evidence.first().map_or(0, |e| e.line);
+        let at = style.path(&format!("{}:{line}", safe_line(&edge.source.file_rel_path)));
+        let test = if edge.source.test { style.dim(" test") } else { String::new() };
+        out += &format!("    {} {name}  {at}{test}\n", style.dim(&format!("{:<width$}", edge.kind)));
+    }
+    out
 }
 
 /// The definitions that were asked about, the most used first. Each edge names its own end, so a few are enough.
@@ -203,7 +228,11 @@ pub(super) fn graph_text(answer: &GraphResult, style: Style) -> String {
         let within =
             if u.within.is_empty() { String::new() } else { format!(" in {}", safe_line(&u.within)) };
         let at = style.path(&format!("{}:{}:", safe_line(&u.file_rel_path), u.line));
-        out += &format!("{at} {}{}\n", safe_line(&u.text), style.dim(&format!("  [{}{within}]", u.reason)));
+        out += &format!(
+            "{at} {}{}\n",
+            safe_line(&u.text),
+            style.dim(&format!("  [{}{within}]", u.reason.replace('-', " ")))
+        );
     }
     let named = answer.coverage.unresolved_examples.len() as u64;
     if named < answer.coverage.unresolved_same_name {
@@ -265,8 +294,7 @@ pub(super) fn ends<'a>(answer: &GraphResult, edge: &'a GraphEdge) -> (&'a Symbol
 /// The end of an edge that was asked for, and the facts about the edge that are not plain: its kind unless it
 /// is a call among calls, its confidence, its distance, and its target.
 pub(super) fn facts<'a>(answer: &GraphResult, edge: &'a GraphEdge) -> (&'a Symbol, Vec<String>) {
-    let (other, is_ahead) = ends(answer, edge);
-    let base = if is_ahead { &edge.source } else { &edge.target };
+    let (other, _) = ends(answer, edge);
     let is_plain = edge.kind == "call" && matches!(answer.relation.as_str(), "callers" | "callees");
     let mut facts = Vec::new();
     if !is_plain {
@@ -274,16 +302,22 @@ pub(super) fn facts<'a>(answer: &GraphResult, edge: &'a GraphEdge) -> (&'a Symbo
     }
     facts.extend((edge.confidence < 1.0).then(|| format!("{:.0}% sure", edge.confidence * 100.0)));
     facts.extend((edge.depth > 1).then(|| format!("step {}", edge.depth)));
-    if shows_base(answer, edge, base) {
-        facts.push(format!("{} {}", if is_ahead { "from" } else { "of" }, safe_line(name_of(base))));
-    }
+    facts.extend(base_of(answer, edge));
     (other, facts)
 }
 
-/// With one root and one step there is nothing else that an edge could belong to; of a file or a class it is one
-/// of many.
-fn shows_base(answer: &GraphResult, edge: &GraphEdge, base: &Symbol) -> bool {
-    answer.roots.len() > 1 || edge.depth > 1 || !answer.roots.iter().any(|r| is_same(r, base))
+/// The end of an edge that was not asked for, with its place if others have its name. With one root and one step
+/// there is nothing else that an edge could belong to; of a file or a class it is one of many.
+fn base_of(answer: &GraphResult, edge: &GraphEdge) -> Option<String> {
+    let (_, is_ahead) = ends(answer, edge);
+    let (base, word) = if is_ahead { (&edge.source, "from") } else { (&edge.target, "of") };
+    if answer.roots.len() < 2 && edge.depth < 2 && answer.roots.iter().any(|r| is_same(r, base)) {
+        return None;
+    }
+    let name = name_of(base);
+    let is_shared = answer.roots.iter().any(|r| name_of(r) == name && !is_same(r, base));
+    let at = if is_shared { format!(" at {}:{}", base.file_rel_path, base.line) } else { String::new() };
+    Some(safe_line(&format!("{word} {name}{at}")))
 }
 
 fn kind_of<'a>(edge: &'a GraphEdge, relation: &str) -> &'a str {
@@ -297,8 +331,7 @@ fn kind_of<'a>(edge: &'a GraphEdge, relation: &str) -> &'a str {
 
 /// A line for each place of an edge.
 fn edge_text(answer: &GraphResult, edge: &GraphEdge, style: Style) -> String {
-    let (other, is_ahead) = ends(answer, edge);
-    let base = if is_ahead { &edge.source } else { &edge.target };
+    let (other, _) = ends(answer, edge);
     let kind = kind_of(edge, &answer.relation);
     let mut facts = vec![format!("{} {}", other.kind, safe_line(name_of(other))), kind.to_owned()];
     if edge.confidence < 1.0 {
@@ -307,9 +340,7 @@ fn edge_text(answer: &GraphResult, edge: &GraphEdge, style: Style) -> String {
     if edge.depth > 1 {
         facts.push(format!("step {}", edge.depth));
     }
-    if shows_base(answer, edge, base) {
-        facts.push(format!("{} {}", if is_ahead { "from" } else { "of" }, safe_line(name_of(base))));
-    }
+    facts.extend(base_of(answer, edge));
     if other.test {
         facts.push("test".to_owned());
     }

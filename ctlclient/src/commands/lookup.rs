@@ -58,7 +58,7 @@ pub struct ShowArgs {
     #[arg(short, long, value_name = "WORDS")]
     pub expect: Vec<String>,
     /// Tokens of the text
-    #[arg(short, long, value_name = "TOKENS", value_parser = tokens, default_value = "4000")]
+    #[arg(short, long, alias = "max-tokens", value_name = "TOKENS", value_parser = tokens, default_value = "4000")]
     pub budget: u64,
     /// Requirements of the index.
     #[command(flatten)]
@@ -209,7 +209,10 @@ pub(super) fn hits_text(answer: &SearchResult, style: Style) -> String {
 
 /// `calls a f.go:3, b g.go:4 (+2)`; none without any.
 pub(super) fn links_text(label: &str, links: &CardLinks) -> Option<String> {
-    let named = links.first.iter().map(|l| format!("{} {}:{}", l.name, l.file_rel_path, l.line));
+    let named = links.first.iter().map(|l| match l.name.as_str() {
+        "(file)" => format!("{}:{}", l.file_rel_path, l.line),
+        name => format!("{name} {}:{}", l.file_rel_path, l.line),
+    });
     let named: Vec<String> = named.map(|l| safe_line(&l)).collect();
     let left = links.n as usize - named.len().min(links.n as usize);
     let more = if left > 0 { format!(" (+{left})") } else { String::new() };

@@ -49,7 +49,7 @@ pub struct PackArgs {
     pub expect: Vec<String>,
     /// Tokens of the whole answer, exactly counted
     /// [default: as configured, else 4000]
-    #[arg(short, long, value_name = "TOKENS", value_parser = tokens)]
+    #[arg(short, long, alias = "max-tokens", value_name = "TOKENS", value_parser = tokens)]
     pub budget: Option<u64>,
     /// Fill the budget; without it a pack ends where more is worth little
     #[arg(long)]

@@ -104,7 +104,7 @@ fn head(out: &mut String, pack: &Pack, style: Style) {
         format!("{} of {} found", count(s.included, "place", "places"), number(s.found)),
         format!("{} of {} tokens", number(s.token_count), number(s.token_budget)),
     ];
-    if pack.change.as_ref().is_some_and(|c| c.files.is_empty()) {
+    if s.found == 0 || pack.change.as_ref().is_some_and(|c| c.files.is_empty()) {
         facts.truncate(1);
     }
     let _ = writeln!(out, "{}", style.dim(&words(&facts.join(" · "), style.width, 0)));
@@ -152,7 +152,11 @@ fn name(item: &Item) -> String {
 /// A state of a change; the start of its id for a commit.
 pub(super) fn short(state: &str) -> &str {
     let is_commit = state.len() >= 40 && state.bytes().all(|b| b.is_ascii_hexdigit());
-    if is_commit { &state[..12] } else { state }
+    match state {
+        "worktree" => "the work tree",
+        _ if is_commit => &state[..12],
+        _ => state,
+    }
 }
 
 /// What a change does, file by file.
@@ -280,7 +284,7 @@ fn reasons(item: &Item, asked: &[String]) -> Vec<String> {
     first.into_iter().chain(related).collect()
 }
 
-/// `calls 3, 8` for `calls item 3` and `calls item 8`, in the order of the items of a kind.
+/// `calls #3, #8` for `calls item 3` and `calls item 8`, in the order of the items of a kind.
 fn relations(item: &Item) -> Vec<String> {
     let mut order: Vec<&str> = Vec::new();
     let mut by: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
@@ -294,7 +298,7 @@ fn relations(item: &Item) -> Vec<String> {
     let of = |verb: &str| {
         let mut numbers = by.remove(verb).unwrap_or_default();
         numbers.sort_unstable();
-        let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+        let numbers: Vec<String> = numbers.iter().map(|n| format!("#{n}")).collect();
         format!("{verb} {}", numbers.join(", "))
     };
     order.into_iter().map(of).collect()
@@ -382,7 +386,8 @@ fn tail(out: &mut String, pack: &Pack, style: Style, signals: bool) {
         no_change || ["had no room", "sections without room", ASK_AGAIN].iter().any(|s| h.contains(s))
     };
     for hint in pack.missing_context_hints.iter().filter(|h| signals || !is_said(h)) {
-        say("missing:", &safe_line(&as_options(hint)));
+        let label = if hint.starts_with("name ") { "hint:" } else { "missing:" };
+        say(label, &safe_line(&as_options(hint)));
     }
     let no_room = s.dropped_by_reason.get("budget").copied().unwrap_or(0);
     if no_room > 0 && s.included > 0 {
@@ -534,9 +539,12 @@ mod tests {
         item.why.also =
             ["callers", "calls item 8", "called by item 3", "calls item 2"].map(str::to_owned).to_vec();
         let asked = ["retry", "delay", "base"].map(str::to_owned);
-        assert_eq!(reasons(&item, &asked), ["best match: Retry, delay, base", "calls 2, 8", "called by 3"]);
+        assert_eq!(
+            reasons(&item, &asked),
+            ["best match: Retry, delay, base", "calls #2, #8", "called by #3"]
+        );
         item.why.rule = "call-neighbor".to_owned();
-        assert_eq!(reasons(&item, &asked), ["calls 2, 8", "called by 3"]);
+        assert_eq!(reasons(&item, &asked), ["calls #2, #8", "called by #3"]);
         item.why.also.clear();
         assert_eq!(reasons(&item, &asked), ["a call away from a match"]);
     }

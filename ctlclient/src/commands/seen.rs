@@ -340,7 +340,7 @@ fn unresolved(answer: &GraphResult, style: Style, code: &Code) -> String {
         let room = style.width.saturating_sub(10 + u.reason.len());
         let text = code.one_line(&u.file_rel_path, u.line, &u.text, room, style);
         let gutter = style.dim(&format!("{:>5} │", u.line));
-        out += &format!("{gutter} {text}  {}\n", style.dim(&u.reason));
+        out += &format!("{gutter} {text}  {}\n", style.dim(&u.reason.replace('-', " ")));
     }
     let named = answer.coverage.unresolved_examples.len() as u64;
     let left = answer.coverage.unresolved_same_name.saturating_sub(named);

@@ -161,11 +161,7 @@ fn workspace_text(w: &WorkspaceStatus, style: Style) -> String {
         out += &format!("  {}\n", style.dim(&format!("{}, opens when it is asked", bytes(w.index_bytes))));
         return out;
     }
-    let mut facts = vec![
-        format!("{} files", number(w.n_files)),
-        bytes(w.index_bytes),
-        format!("generation {}", w.generation),
-    ];
+    let mut facts = vec![count(w.n_files, "file", "files"), bytes(w.index_bytes)];
     if w.n_pending > 0 {
         facts.push(format!("{} pending", number(w.n_pending)));
     }

@@ -208,8 +208,11 @@ class Indexd {
 
   /** Asks for places by words or by a regular expression, and lists them by file in the view of results. */
   async find(method, text) {
-    const prompts = { search: 'Words, or names that the code may say', grep: 'A regular expression' };
-    const asked = text ?? (await vscode.window.showInputBox({ title: `indexd: ${method}`, prompt: prompts[method] }));
+    const boxes = {
+      search: { title: 'Search by Words', prompt: 'Words, or names that the code may say' },
+      grep: { title: 'Search Text', prompt: 'A regular expression' },
+    };
+    const asked = text ?? (await vscode.window.showInputBox(boxes[method]));
     if (!asked) return undefined;
     const params = method === 'grep' ? { patterns: [asked], limit: LINES_MAX } : { query: asked, limit: 50 };
     const result = await this.withProgress((options) => this.ask(method, params, options));

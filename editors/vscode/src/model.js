@@ -5,7 +5,7 @@ const path = require('node:path');
 
 const OVERLAYS_MAX = 32;
 const OVERLAY_BYTES_MAX = 4 * 1024 * 1024;
-const BAR_WIDTH = 20;
+const BAR_WIDTH = 10;
 
 /** The request that `ctl pack QUERY` makes. */
 function packParams(query, budget) {
@@ -74,8 +74,8 @@ function tree(result) {
     const tokens = section.items.reduce((sum, item) => sum + (item.tokens ?? 0), 0);
     return {
       kind: 'section',
-      label: section.name.replaceAll('_', ' '),
-      description: `${section.items.length} items, ${tokens} tokens` + (section.dropped ? `, ${section.dropped} without room` : ''),
+      label: section.name === 'seeds' ? 'best matches' : section.name.replaceAll('_', ' '),
+      description: `${section.items.length} ${section.items.length === 1 ? 'item' : 'items'}, ${tokens} tokens` + (section.dropped ? `, ${section.dropped} without room` : ''),
       children: section.items.map((item) => itemNode(item)),
     };
   });
@@ -99,7 +99,9 @@ function nameOf(item) {
 function results(entries) {
   const files = new Map();
   for (const entry of entries) {
-    if (!files.has(entry.path)) files.set(entry.path, { kind: 'file', label: path.basename(entry.path), description: path.dirname(entry.path), at: undefined, children: [] });
+    const folder = path.dirname(entry.path);
+    const file = { kind: 'file', label: path.basename(entry.path), description: folder === '.' ? '' : folder, at: undefined, children: [] };
+    if (!files.has(entry.path)) files.set(entry.path, file);
     files.get(entry.path).children.push({
       kind: 'line', label: entry.text, description: `${entry.line}${entry.name ? `  ${entry.name}` : ''}`,
       at: { path: entry.path, line: entry.line, column: entry.column }, children: [],

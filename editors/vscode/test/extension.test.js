@@ -51,9 +51,9 @@ test('a pack is the one of ctl, and a tree of sections, items and reasons', asyn
   assert.equal(result.pack.packId, JSON.parse(ctl('pack', QUERY, '--json')).packId);
   const { treeDataProvider: tree } = at.seen.trees['indexd.pack'];
   const [summary, seeds] = tree.getChildren();
-  assert.match(summary.label, /^[█░]{20} \d+ of 4000 tokens$/);
+  assert.match(summary.label, /^[█░]{10} \d+ of 4000 tokens$/);
   assert.match(summary.description, /fresh$/);
-  assert.equal(seeds.label, 'seeds');
+  assert.equal(seeds.label, 'best matches');
   const delay = tree.getChildren(seeds).find((n) => n.label === 'Delay');
   assert.match(delay.description, /^retry\.go:\d+$/);
   const item = tree.getTreeItem(delay);
@@ -116,7 +116,7 @@ test('search and grep list what they find by file', async () => {
   const { treeDataProvider: tree } = at.seen.trees['indexd.results'];
   await run('grep', '^func Del');
   const [file] = tree.getChildren();
-  assert.deepEqual([file.label, file.description], ['retry.go', '.']);
+  assert.deepEqual([file.label, file.description], ['retry.go', '']);
   assert.deepEqual(file.children.map((n) => [n.label, n.description]), [['func Delay(attempt int) int {', '4  Delay']]);
   assert.equal(at.seen.trees['indexd.results'].description, '^func Del: 1');
   const { command, arguments: args } = tree.getTreeItem(file.children[0]).command;

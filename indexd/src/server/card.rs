@@ -5,7 +5,7 @@ use crate::server::backend::{Cancel, cancelled};
 use crate::server::named::{self, Look};
 use crate::server::{convert, graph};
 use indexd_model::view::Edge;
-use indexd_model::{DefDoc, DefIdx, IndexView};
+use indexd_model::{DefDoc, DefIdx, IndexView, Language};
 use indexd_pack::graph::neighbors;
 use indexd_proto::card::{CardLink, CardLinks, CardResult, Neighbors};
 use indexd_proto::error::{ErrorCode, ErrorObject};
@@ -24,6 +24,8 @@ const LOOK: Look = Look { files_max: 24, places_max: 1 };
 const OTHERS_MAX: usize = 20;
 /// Characters of what is written about it.
 const DOC_CHARS_MAX: usize = 400;
+/// The name of what stands in a file outside definitions.
+const FILE: &str = "(file)";
 /// Characters of a signature.
 const SIGNATURE_CHARS_MAX: usize = 300;
 
@@ -126,8 +128,48 @@ fn doc(view: &dyn IndexView, def: DefDoc) -> String {
     let raw = text.get(record.doc.range()).unwrap_or("");
     let marks: &[char] = &['/', '*', '#', '!', ';', '-', '"', '\'', ' ', '\t'];
     let lines = raw.lines().map(|l| l.trim_matches(marks));
-    let paragraph: Vec<&str> = lines.skip_while(|l| l.is_empty()).take_while(|l| !l.is_empty()).collect();
-    crop(&paragraph.join(" "), DOC_CHARS_MAX)
+    let has_markup =
+        matches!(view.file(record.file).language, Language::Java | Language::Kotlin | Language::Scala);
+    let lines = lines.skip_while(|l| l.is_empty());
+    if !has_markup {
+        let paragraph: Vec<&str> = lines.take_while(|l| !l.is_empty()).collect();
+        return crop(&paragraph.join(" "), DOC_CHARS_MAX);
+    }
+    let ends = |l: &&str| l.is_empty() || l.starts_with('@') || l.eq_ignore_ascii_case("<p>");
+    let paragraph: Vec<&str> = lines.take_while(|l| !ends(l)).collect();
+    crop(&without_markup(&paragraph.join(" ")), DOC_CHARS_MAX)
+}
+
+/// The text of a Javadoc comment: `{@code x}` and `{@link x}` as `x`, without tags, entities as characters.
+fn without_markup(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut open = 0;
+    while let Some(at) = rest.find(['<', '{', '}']) {
+        out += &rest[..at];
+        let from = &rest[at..];
+        let is_tag = from[1..].trim_start_matches('/').starts_with(|c: char| c.is_ascii_alphabetic());
+        let n = match (from.as_bytes()[0], from.find('>')) {
+            (b'<', Some(end)) if is_tag => end + 1,
+            (b'{', _) if from.starts_with("{@") => {
+                open += 1;
+                from.find(' ').map_or(from.len(), |end| end + 1)
+            }
+            (b'}', _) if open > 0 => {
+                open -= 1;
+                1
+            }
+            _ => {
+                out += &from[..1];
+                1
+            }
+        };
+        rest = &from[n..];
+    }
+    out += rest;
+    [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&nbsp;", " "), ("&amp;", "&")]
+        .into_iter()
+        .fold(out, |text, (entity, character)| text.replace(entity, character))
 }
 
 fn crop(text: &str, max: usize) -> String {
@@ -153,9 +195,15 @@ fn links(view: &dyn IndexView, def: DefDoc) -> [CardLinks; 3] {
 
 fn link(view: &dyn IndexView, def: DefDoc, line: Option<u32>) -> CardLink {
     let record = view.def(def);
-    let name = if record.idx == DefIdx::NONE { "(file)".to_owned() } else { record.qualified.to_string() };
+    let name = if record.idx == DefIdx::NONE { FILE.to_owned() } else { record.qualified.to_string() };
     let line = line.unwrap_or(record.name_line.max(1));
     CardLink { name, file_rel_path: view.path(record.file).to_string(), line }
+}
+
+/// A link with its place; what stands outside definitions has no name.
+fn link_text(link: &CardLink) -> String {
+    let name = if link.name == FILE { String::new() } else { format!("{}  ", link.name) };
+    format!("  {name}{}:{}\n", link.file_rel_path, link.line)
 }
 
 /// Fills the text: the definition itself, then neighbours of each kind in turn while they fit.
@@ -213,7 +261,7 @@ fn render(card: &CardResult, signature: &str, doc: &str, shown: [usize; 3]) -> S
         let colon = if shown > 0 { ":" } else { "" };
         out += &format!("{label} {n}{colon}\n");
         for link in &links.first[..shown] {
-            out += &format!("  {}  {}:{}\n", link.name, link.file_rel_path, link.line);
+            out += &link_text(link);
         }
         let left = links.n as usize - shown;
         if left > 0 && shown > 0 {
@@ -224,7 +272,8 @@ fn render(card: &CardResult, signature: &str, doc: &str, shown: [usize; 3]) -> S
         let m = &through.method;
         let n = through.n_callers;
         let place = format!("{}:{}", m.file_rel_path, m.line);
-        out += &format!("may be called through {}, which has {n} callers  {place}\n", m.qualified_name);
+        let callers = named::many(u64::from(n), "caller", "callers");
+        out += &format!("may be called through {}, which has {callers}  {place}\n", m.qualified_name);
     }
     if !card.beside.is_empty() {
         out += &format!("{}\n", card.beside);
@@ -235,4 +284,25 @@ fn render(card: &CardResult, signature: &str, doc: &str, shown: [usize; 3]) -> S
         out += &format!("{n} more of this name, the next at {place}\n");
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_markup;
+
+    #[test]
+    fn javadoc_is_read_without_its_markup() {
+        for (text, expect) in [
+            ("Such as <code>&lt;a href&gt;</code>, see {@link #attr}.", "Such as <a href>, see #attr."),
+            (
+                "Maps {@code Map<K, V>} if a < b and {x} &amp;&amp; c.",
+                "Maps Map<K, V> if a < b and {x} && c.",
+            ),
+            ("<b>Not", "Not"),
+            ("{@code", ""),
+            ("a <", "a <"),
+        ] {
+            assert_eq!(without_markup(text), expect);
+        }
+    }
 }

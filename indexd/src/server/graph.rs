@@ -263,7 +263,7 @@ fn statement(n_edges: u64, relation: Relation, names: &[Arc<str>], c: &Coverage)
         Relation::Callees => ("callee", "callees"),
         Relation::Refs => ("use", "uses"),
         Relation::Impact => ("dependant", "dependants"),
-        Relation::Implementations => ("implementation or base", "implementations and bases"),
+        Relation::Implementations => ("implementation or base", "implementations or bases"),
         Relation::Around => ("edge", "edges"),
     };
     let mut parts = vec![match n_edges {
@@ -275,6 +275,7 @@ fn statement(n_edges: u64, relation: Relation, names: &[Arc<str>], c: &Coverage)
         let of: Vec<String> = c.unresolved_by_reason.iter().map(|(r, n)| format!("{n} {r}")).collect();
         match c.unresolved_same_name {
             0 => parts.push("no call inside is unresolved".to_owned()),
+            1 => parts.push(format!("1 call inside has no edge ({})", of.join(", "))),
             n => parts.push(format!("{n} calls inside have no edge ({})", of.join(", "))),
         }
     } else if !names.is_empty() {

@@ -245,23 +245,29 @@ pub fn sentence(c: &Coverage, calls: bool) -> Vec<String> {
     let first = c.unresolved_examples.iter().find(|p| p.reason == NOT_FOLLOWED || p.reason == STRING);
     if let (Some(p), true) = (first, text > 0) {
         let why = if p.reason == STRING { "in a string" } else { "not followed" };
-        let more = if text > 1 { format!(" and {} more places", text - 1) } else { String::new() };
+        let more = many(text - 1, "more place", "more places");
+        let more = if text > 1 { format!(" and {more}") } else { String::new() };
         out.push(format!("the name also stands in {}:{} ({why}){more}", p.file_rel_path, p.line));
     } else if text > 0 {
         out.push(format!("the name also stands in {text} places that are not followed"));
     }
     let external = n_of("external") + n_of("builtin");
     if external > 0 {
-        out.push(format!("{external} external"));
+        out.push(format!("{external} outside the project"));
     }
     if c.not_looked_at > 0 {
-        out.push(format!("{} more files hold the name and were not looked at", c.not_looked_at));
+        let one = "more file holds the name and was";
+        let files = many(c.not_looked_at, one, "more files hold the name and were");
+        out.push(format!("{files} not looked at"));
     }
     if c.recovered_with_name > 0 {
-        out.push(match c.recovered_with_name {
-            1 => "1 file with the name has syntax errors".to_owned(),
-            n => format!("{n} files with the name have syntax errors"),
-        });
+        let files = many(c.recovered_with_name, "file with the name has", "files with the name have");
+        out.push(format!("{files} syntax errors"));
     }
     out
+}
+
+/// A number of things, in words.
+pub fn many(n: u64, one: &str, more: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { more })
 }

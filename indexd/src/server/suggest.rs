@@ -18,14 +18,29 @@ pub fn not_found(view: &dyn IndexView, name: &str) -> ErrorObject {
     if let Some(error) = behind_the_end(view, &shown) {
         return error;
     }
-    let error =
-        ErrorObject::new(ErrorCode::SymbolNotFound, format!("no definition of {shown:?} in the index"));
+    if shown.trim().is_empty() {
+        let error = ErrorObject::new(ErrorCode::InvalidRequest, "the name is empty");
+        return error.with_hint("name a definition, a path or path:line");
+    }
+    let (path, line) = parted(&shown);
+    let is_path = line.is_some() || path.contains('/') || path.contains('\\');
+    let what = if is_path { format!("no file {path:?}") } else { format!("no definition of {shown:?}") };
+    let error = ErrorObject::new(ErrorCode::SymbolNotFound, format!("{what} in the index"));
     let near = nearest(view, &shown);
     if near.is_empty() {
-        return error.with_hint("search for its words with `ctl search`");
+        return error.with_hint(match is_path {
+            true => format!("`ctl why {path}` says what becomes of a path"),
+            false => "search for its words with `ctl search`".to_owned(),
+        });
     }
     let listed = near.join(", ");
     error.with_hint(format!("did you mean {listed}?")).with_details(serde_json::json!({"suggestions": near}))
+}
+
+/// A path and the line that is named of it; a name has none.
+fn parted(name: &str) -> (&str, Option<u32>) {
+    let parts = name.rsplit_once(':').and_then(|(path, line)| Some((path, line.parse().ok()?)));
+    parts.map_or((name, None), |(path, line)| (path, Some(line)))
 }
 
 /// The error for a line behind the last one of a file that is there.
@@ -43,15 +58,19 @@ fn behind_the_end(view: &dyn IndexView, name: &str) -> Option<ErrorObject> {
 
 /// The names, or for a path the paths, that are spelled most alike, best first.
 fn nearest(view: &dyn IndexView, name: &str) -> Vec<String> {
-    let (path, line) = match name.rsplit_once(':') {
-        Some((path, line)) if line.parse::<u32>().is_ok() => (path, Some(line)),
-        _ => (name, None),
-    };
+    let (path, line) = parted(name);
     if line.is_some() || path.contains('/') || view.files().iter().any(|&f| same_suffix(&view.path(f), path))
     {
         let paths: BTreeSet<String> = view.files().iter().map(|&f| view.path(f).to_string()).collect();
         let found = closest(path, paths);
-        return found.into_iter().map(|p| line.map_or(p.clone(), |l| format!("{p}:{l}"))).collect();
+        let has = |p: &str, line| {
+            view.file_by_path(p).is_some_and(|f| LineIndex::new(&view.text(f)).count() >= line)
+        };
+        let at = |p: String| match line {
+            Some(line) if has(&p, line) => format!("{p}:{line}"),
+            _ => p,
+        };
+        return found.into_iter().map(at).collect();
     }
     let last = name.rsplit(['.', '#']).next().unwrap_or(name);
     let namesakes = view.defs_named(last);
@@ -92,6 +111,9 @@ fn closest(word: &str, among: BTreeSet<String>) -> Vec<String> {
     let mut near: Vec<(usize, String)> = among
         .into_iter()
         .filter_map(|c| {
+            if c.is_empty() {
+                return None;
+            }
             let whole = edits(&wanted, &lower(&c));
             // A file is often named without its folder.
             let by_name = edits(&file, &lower(c.rsplit('/').next().unwrap_or(&c)));

@@ -42,6 +42,8 @@ enum Source {
     Node(&'static str),
     /// Comes with what builds this.
     Given,
+    /// A script of this repository installs it.
+    Script(&'static str),
 }
 
 /// What a test runs.
@@ -60,12 +62,14 @@ const NVIM: (&str, Source) = ("nvim", Source::Python(NEOVIM));
 const EMACS: (&str, Source) = ("emacs", Source::Debian("emacs-nox"));
 const SOCAT: (&str, Source) = ("socat", Source::Debian("socat"));
 const GO: (&str, Source) = ("go", Source::Debian("golang-go"));
+const CHROMIUM: (&str, Source) = ("chromium", Source::Debian("chromium"));
+const CODE_SERVER: (&str, Source) = ("code-server", Source::Script("scripts/vscode_host.sh"));
 const VSCE: (&str, Source) = ("vsce", Source::Node("@vscode/vsce@4.1.0"));
 
 /// A name, the programs that are needed, and what is run.
 type Test = (&'static str, &'static [(&'static str, Source)], What);
 
-const TESTS: [Test; 14] = [
+const TESTS: [Test; 15] = [
     ("client in sh", &[SOCAT], Client(&["sh", "proto/clients/pack.sh"])),
     ("client in Python", &[PYTHON], Client(&["python3", "proto/clients/pack.py"])),
     ("client in Node", &[NODE], Client(&["node", "proto/clients/pack.mjs"])),
@@ -89,6 +93,7 @@ const TESTS: [Test; 14] = [
     ),
     ("lints of Emacs Lisp", &[EMACS], Check(Place::lint_emacs)),
     ("package of VS Code", &[VSCE], Check(Place::package_vscode)),
+    ("VS Code in its host", &[CODE_SERVER, CHROMIUM], Check(Place::host_vscode)),
     ("Neovim by the lines of its page", &[NVIM], Check(Place::page_nvim)),
     ("Emacs by the lines of its page", &[EMACS], Check(Place::page_emacs)),
 ];
@@ -165,6 +170,7 @@ impl Place {
             debug.join("examples"),
             kept.join("nvim/bin"),
             kept.join("npm/node_modules/.bin"),
+            kept.join("vscode/node_modules/.bin"),
         ];
         let before = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths(own.into_iter().chain(std::env::split_paths(&before)))?;
@@ -197,6 +203,7 @@ impl Place {
         }
         match source {
             Source::Given => Err(format!("{program} was not built")),
+            Source::Script(script) => Err(format!("there is no {program}; {script} REPOSITORY installs it")),
             Source::Debian(package) => {
                 let hint = format!("there is no {program}; apt-get install {package}");
                 if std::env::var_os("CI").is_none() {
@@ -282,6 +289,14 @@ impl Place {
             ensure!(!out.contains("indexd.el:"), "{out}");
         }
         Ok(())
+    }
+
+    /// Uses the extension in a real VS Code as a person does.
+    fn host_vscode(&self, _: &str) -> Result<()> {
+        let mut command = self.command("bash");
+        command.arg(self.top.join("scripts/vscode_host.sh")).arg(self.home.join("repo"));
+        let target = self.kept.parent().context("a target directory")?;
+        finish(command.env("CARGO_TARGET_DIR", target), RUN_MAX).map(drop)
     }
 
     /// Packs the extension of VS Code as its store takes it.

@@ -254,7 +254,9 @@ pub fn weight(m: &Module) -> u32 {
 fn modules(all: &[Module], most: usize) -> Vec<Line> {
     let line = |m: &Module| {
         let path = if m.path.is_empty() { "." } else { &m.path };
-        let mut text = format!("- {} ({}, {} files, {} lines)", code(path), m.language, m.files, m.lines);
+        let [files, lines] = [(m.files, "file"), (m.lines, "line")]
+            .map(|(n, what)| format!("{n} {what}{}", if n == 1 { "" } else { "s" }));
+        let mut text = format!("- {} ({}, {files}, {lines})", code(path), m.language);
         let is_other = m.path.rsplit('/').next() != Some(&*m.name) && m.name != ".";
         if is_other && m.language == "go" {
             text += &format!(", package {}", plain(&m.name));

@@ -412,7 +412,9 @@ fn provenance_leads_back_to_the_source() {
     {
         let request = json!({"query": "retry delay", "layout": layout, "includeExplain": explains});
         let value = pack(&view, request).to_json();
-        let items = value["sections"].as_array().unwrap().iter().flat_map(|s| s["items"].as_array().unwrap());
+        let sections = value["sections"].as_array().unwrap();
+        let items: Vec<_> = sections.iter().flat_map(|s| s["items"].as_array().unwrap()).collect();
+        assert!(items.len() > 3, "{layout}: {value}");
         for item in items {
             let p = if layout == "agent" { item } else { &item["provenance"] };
             for member in

@@ -191,7 +191,9 @@ mod tests {
 
     #[test]
     fn should_handle_all_candidates_fit() {
-        assert_eq!(plain(&[1, 2, 3], 6).1, []);
+        let (chosen, excluded) = plain(&[1, 2, 3], 6);
+        assert_eq!(chosen, ["0", "1", "2"]);
+        assert_eq!(excluded, []);
     }
 
     #[test]
