@@ -186,7 +186,7 @@ pub fn parse() -> Cli {
     read.and_then(of_matches).unwrap_or_else(|e| refuse(&line, &e))
 }
 
-/// Ends the process with what was refused: help, or a mistake and what to write in its place.
+/// Ends the process with a message: help, or a mistake and the words to write in its place.
 fn refuse(line: &[String], e: &clap::Error) -> ! {
     let is_help = !e.use_stderr();
     if is_help && std::io::stdout().is_terminal() && crate::pager::show(&e.render().ansi().to_string()) {

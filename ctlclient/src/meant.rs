@@ -116,7 +116,7 @@ fn group_around(line: &[String]) -> Option<clap::Command> {
     named.cloned()
 }
 
-/// The words for a mistake: what is wrong, then what to write. None for mistakes that the parser words well.
+/// The words for a mistake: the fault, then the words to write. None for mistakes that the parser words well.
 pub fn mistake(line: &[String], refused: &clap::Error) -> Option<String> {
     let mut root = crate::cli::command();
     root.build();
@@ -155,7 +155,7 @@ pub fn mistake(line: &[String], refused: &clap::Error) -> Option<String> {
     Some(said)
 }
 
-/// What the parser says of a mistake.
+/// The parser's words for a mistake.
 fn texts(refused: &clap::Error, kind: ContextKind) -> Vec<String> {
     match refused.get(kind) {
         Some(ContextValue::String(text)) => vec![text.clone()],
@@ -164,7 +164,7 @@ fn texts(refused: &clap::Error, kind: ContextKind) -> Vec<String> {
     }
 }
 
-/// What each argument that is missing is for, with its values where they are a list.
+/// The purpose of each missing argument, with its values if they are a list.
 fn missing(path: &str, command: &clap::Command, names: &[String]) -> Option<String> {
     let mut said = String::new();
     for name in names {

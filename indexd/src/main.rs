@@ -200,7 +200,7 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
     Ok(())
 }
 
-/// Serves until it is told to end, or nobody has asked for long.
+/// Serves until it is told to end, or has had no request for long.
 fn answer_requests(args: &Args, dirs: &Dirs, lock: &Lock) -> Result<(), ErrorObject> {
     let config = Arc::new(config(dirs)?);
     for ignored in config.ignored() {

@@ -26,7 +26,7 @@ pub enum Patience {
 /// A store, and the folder in it that the URL names.
 pub struct Remote {
     store: Arc<dyn ObjectStore>,
-    /// Whether the objects are files of a folder of this machine.
+    /// True if the objects are files of a folder of this machine.
     is_folder: bool,
     folder: Path,
     url: String,
@@ -189,7 +189,7 @@ impl Remote {
         key.split('/').fold(self.folder.clone(), |path, part| path.join(part))
     }
 
-    /// False for what is in the place of an object and is not a file: who opens a pipe waits for ever.
+    /// False if something else than a file is in the place of an object: opening a pipe would wait for ever.
     fn may_open(&self, path: &Path) -> bool {
         !self.is_folder
             || local::LocalFileSystem::new()

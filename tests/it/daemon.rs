@@ -201,7 +201,7 @@ fn a_user_is_known_from_another_pid_namespace() {
     assert!(ok(&out).contains("Get"));
 }
 
-/// What is written through a memory map is in the next answer as soon as the map and its file are closed.
+/// Text written through a memory map is in the next answer as soon as the map and its file are closed.
 #[test]
 fn what_is_written_through_a_map_is_seen_when_it_is_closed() {
     let user = User::new();

@@ -73,7 +73,7 @@ fn options_choose_lines_and_files() {
     });
 }
 
-/// Of a name with several definitions each use says which one it means, unless all mean the same one.
+/// If a name has several definitions, each use says which one it means, unless all mean the same one.
 #[test]
 fn what_a_use_means_is_said_once_if_it_is_always_the_same() {
     run(async {

@@ -112,7 +112,7 @@ fn questions_need_no_command_and_other_names_are_understood() {
     assert!(!text(&behind.stderr).contains("did you mean"), "{}", text(&behind.stderr));
 }
 
-/// A mistake says what is wrong and what to write, in every group of commands; help is paged.
+/// A mistake is named with the words to write instead, in every group of commands; help is paged.
 #[test]
 fn mistakes_say_what_to_write() {
     let user = user();

@@ -283,7 +283,7 @@ fn whatever_is_wrong_with_a_store_a_first_index_is_built() {
     tree(&one);
     ok(&share(&one, &["push", &url(store.path())]));
     type Harm = fn(&Path, &[u8]);
-    /// A pipe that nobody writes to.
+    /// A pipe without a writer.
     const PIPE: Harm = |path, _| {
         fs::remove_file(path).unwrap();
         assert!(Command::new("mkfifo").arg(path).status().unwrap().success());

@@ -77,7 +77,7 @@ fn pictures_are_printed_or_written_whole() {
     let lines = ok(&user.ctl(&["graph", "Delay", "--depth", "2"]));
     let head = "around function Delay  retry.go:";
     assert!(lines.starts_with(head) && lines.contains("\n  to it:\n    call Get  client.go:"), "{lines}");
-    // The name that was asked for stands in its heading alone, and what is further away has both ends.
+    // The name in question is in its heading alone, and further places have both ends.
     let edges: String = lines.lines().skip(1).filter(|l| l.starts_with(' ')).collect();
     assert!(
         !edges.contains("Delay") && lines.contains("\n  further away:\n    call Again to Get  more.go:4\n"),

@@ -155,7 +155,7 @@ fn around_text(answer: &GraphResult, style: Style) -> String {
             .edges
             .iter()
             .map(|e| if is_into { (e, &e.target, &e.source) } else { (e, &e.source, &e.target) });
-        // What calls itself is told of once.
+        // A function that calls itself is named once.
         let own = ends.filter(|(e, own, _)| is_same(own, root) && !(is_into && is_same(&e.source, root)));
         own.map(|(e, _, other)| (e, style.bold(&safe_line(name_of(other))))).collect()
     };
@@ -183,7 +183,7 @@ fn around_text(answer: &GraphResult, style: Style) -> String {
     out + &format!("{}\n", style.dim(&safe_line(&answer.coverage.statement)))
 }
 
-/// A line for each edge: its kind, what is at its end, where it is written.
+/// A line for each edge: its kind, its end, its place.
 fn around_lines(heading: &str, edges: &[(&GraphEdge, String)], style: Style) -> String {
     let mut out = if edges.is_empty() { String::new() } else { format!("  {heading}\n") };
     let width = edges.iter().map(|(e, _)| e.kind.len()).max().unwrap_or(0);

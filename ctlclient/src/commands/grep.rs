@@ -182,7 +182,7 @@ pub fn grep(common: &Common, args: &GrepArgs) -> Result<(), Failure> {
     if answer.n_lines == 0 { Err(Failure::NoResult) } else { Ok(()) }
 }
 
-/// Gives every line, and the envelope of the first answer, if a line matches. The files are counted first and
+/// Returns every line, and the envelope of the first answer, if a line matches. The files are counted first and
 /// then read in groups, so that none is searched again for each answer.
 fn every_line(
     session: &mut Session,
@@ -211,7 +211,7 @@ fn every_line(
     Ok((counted.n_lines > 0).then_some(counted.envelope))
 }
 
-/// How many of the first files fit into one answer; at least one.
+/// The number of first files that fit into one answer; at least one.
 fn n_together(files: &[GrepFile]) -> usize {
     let lines = files.iter().scan(0, |sum, f| {
         *sum += f.n_lines;

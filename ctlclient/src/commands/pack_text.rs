@@ -372,14 +372,7 @@ pub(super) fn numbered(path: &str, number: u32, line: &str, style: Style, code: 
 fn tail(out: &mut String, pack: &Pack, style: Style, signals: bool) {
     let s = &pack.stats;
     out.push('\n');
-    let mut say = |label: &str, text: &str| {
-        let label_width = columns_of(label) + 1;
-        let lines = words(text, style.width.saturating_sub(label_width), 0);
-        for (i, line) in lines.lines().enumerate() {
-            let label = if i == 0 { style.warn(label) } else { " ".repeat(label_width - 1) };
-            let _ = writeln!(out, "{label} {line}");
-        }
-    };
+    let mut say = |label: &str, text: &str| labelled(out, style, label, text);
     let no_change = pack.change.as_ref().is_some_and(|c| c.files.is_empty());
     // Other lines of this text say those.
     let is_said = |h: &str| {
@@ -401,19 +394,34 @@ fn tail(out: &mut String, pack: &Pack, style: Style, signals: bool) {
     for command in next(pack).into_iter().take(if signals { usize::MAX } else { NEXT_SHOWN }) {
         say("next:", &safe_line(&command));
     }
-    if signals {
-        let dropped = s.dropped_by_reason.iter().filter(|(_, n)| **n > 0);
-        let dropped: Vec<String> = dropped.map(|(reason, n)| format!("{n} {reason}")).collect();
-        if !dropped.is_empty() {
-            say("left out:", &dropped.join(", "));
-        }
-        for e in pack.explain.iter().flat_map(|e| e.excluded.iter().take(20)) {
-            let (path, title) = (safe_line(&e.file_rel_path), safe_line(&e.title));
-            let line = format!("{path}:{}  {title}  ({})", e.lines.start, safe_line(&e.reason));
-            let _ = writeln!(out, "    {}", style.dim(&line));
-        }
-        let _ = writeln!(out, "{}", style.dim(&format!("pack {}", safe_line(&pack.pack_id))));
+    let dropped = s.dropped_by_reason.iter().filter(|(_, n)| signals && **n > 0);
+    let dropped: Vec<String> = dropped.map(|(reason, n)| format!("{n} {reason}")).collect();
+    if !dropped.is_empty() {
+        say("left out:", &dropped.join(", "));
     }
+    if signals {
+        excluded(out, pack, style);
+    }
+}
+
+/// Appends a text behind its label, wrapped in a column of its own.
+fn labelled(out: &mut String, style: Style, label: &str, text: &str) {
+    let label_width = columns_of(label) + 1;
+    let lines = words(text, style.width.saturating_sub(label_width), 0);
+    for (i, line) in lines.lines().enumerate() {
+        let label = if i == 0 { style.warn(label) } else { " ".repeat(label_width - 1) };
+        let _ = writeln!(out, "{label} {line}");
+    }
+}
+
+/// Appends candidates that were left out, with the reason, and the id of the pack.
+fn excluded(out: &mut String, pack: &Pack, style: Style) {
+    for e in pack.explain.iter().flat_map(|e| e.excluded.iter().take(20)) {
+        let (path, title) = (safe_line(&e.file_rel_path), safe_line(&e.title));
+        let line = format!("{path}:{}  {title}  ({})", e.lines.start, safe_line(&e.reason));
+        let _ = writeln!(out, "    {}", style.dim(&line));
+    }
+    let _ = writeln!(out, "{}", style.dim(&format!("pack {}", safe_line(&pack.pack_id))));
 }
 
 /// The beginning of the hint that a question in words alone gets.

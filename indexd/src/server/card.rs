@@ -24,12 +24,12 @@ const LOOK: Look = Look { files_max: 24, places_max: 1 };
 const OTHERS_MAX: usize = 20;
 /// Characters of what is written about it.
 const DOC_CHARS_MAX: usize = 400;
-/// The name of what stands in a file outside definitions.
+/// The name of text outside definitions.
 const FILE: &str = "(file)";
 /// Characters of a signature.
 const SIGNATURE_CHARS_MAX: usize = 300;
 
-/// The card of what a name stands for, without an envelope.
+/// The card of the definition with a name, without an envelope.
 ///
 /// # Errors
 /// `POC_E_SYMBOL_NOT_FOUND`, `POC_E_INVALID_REQUEST` or `POC_E_CANCELLED`.
@@ -200,7 +200,7 @@ fn link(view: &dyn IndexView, def: DefDoc, line: Option<u32>) -> CardLink {
     CardLink { name, file_rel_path: view.path(record.file).to_string(), line }
 }
 
-/// A link with its place; what stands outside definitions has no name.
+/// A link with its place; text outside definitions has no name.
 fn link_text(link: &CardLink) -> String {
     let name = if link.name == FILE { String::new() } else { format!("{}  ", link.name) };
     format!("  {name}{}:{}\n", link.file_rel_path, link.line)

@@ -174,7 +174,7 @@ pub(super) fn through(view: &dyn IndexView, def: DefDoc) -> Vec<Through> {
     all.iter().filter_map(|d| through_of(view, d)).collect()
 }
 
-/// What a name stands for, see [`names::meant`].
+/// The definitions with a name, see [`names::meant`].
 pub(super) fn find(view: &dyn IndexView, name: &str) -> Result<Vec<DefDoc>, ErrorObject> {
     if name.trim().is_empty() {
         return Err(ErrorObject::new(ErrorCode::InvalidRequest, "symbol is empty"));

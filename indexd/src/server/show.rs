@@ -76,7 +76,7 @@ pub fn show(
             shown.cut.push(format!("{}:{}-{}", w.path, w.lines.start + n, w.lines.end));
         }
         if n > 0 {
-            // Each piece is counted by itself, which is never less than what it adds.
+            // Each piece is counted by itself, which is never less than it adds.
             shown.tokens += counter.count_tokens(&text);
             shown.text.push_str(&text);
             shown.symbols.push(convert::symbol(view, w.def));
@@ -86,7 +86,7 @@ pub fn show(
     Ok(shown)
 }
 
-/// The lines to show for each name, none twice. Notes in `shown` the names that stand for nothing, and the
+/// The lines to show for each name, none twice. Notes in `shown` the unknown names, and the
 /// places of tests with a name of product code.
 fn wanted_of(view: &dyn IndexView, what: &[String], shown: &mut DefinitionsResult) -> Vec<Wanted> {
     let mut wanted: Vec<Wanted> = Vec::new();

@@ -10,7 +10,7 @@ use indexd_os::ReadError;
 use indexd_proto::why::{self as wire, Standing, WhyResult};
 use std::path::Path;
 
-/// What became of `path` below `root`; `None` for a path outside. The answer has no path and no envelope.
+/// The verdict on `path` below `root`; `None` for a path outside. The answer has no path and no envelope.
 ///
 /// A file that `is_unsaved` counts as saved.
 pub fn verdict(

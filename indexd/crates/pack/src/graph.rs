@@ -2,7 +2,7 @@
 //!
 //! [`names`] finds definitions. [`walk`](fn@walk::walk) is the walk of every question, of the expansion from
 //! hits and of tests that reach shown code. [`relation`] answers callers, callees, uses and dependents, and
-//! [`neighbors`] what stands around one definition.
+//! [`neighbors`] the neighbours of one definition.
 
 pub mod names;
 pub mod neighbors;

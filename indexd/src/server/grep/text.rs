@@ -21,7 +21,7 @@ pub struct Page<'a> {
     head: usize,
     /// Files that come behind others: docs, generated and vendored ones.
     behind: FxHashSet<&'a str>,
-    /// What all resolved uses name, if they are many.
+    /// The target of all resolved uses, if they are many.
     only: Option<&'a GrepTarget>,
 }
 

@@ -198,7 +198,7 @@ impl<'a> BudgetedPage<'a> {
         Ok(Plan { reason, ..excerpt::shorten(full, n) })
     }
 
-    /// A lower bound for the tokens beside the lines of an item of a file.
+    /// A lower bound for the tokens of an item of a file, without its lines.
     pub(super) fn header_at_least(&self, file: FileDoc, record: &FileRecord) -> u64 {
         self.page.header_at_least(file, &record.path)
     }

@@ -63,7 +63,7 @@ impl Assembly<'_> {
         self.show_links(&tests, room, NAMED_USERS_MIN.saturating_sub(callers.len()).max(1));
     }
 
-    /// The code that reads, writes or passes on what is named. Uses of types are left out: they are many, and
+    /// The code that reads, writes or passes on the named definitions. Uses of types are left out: they are many, and
     /// most are in signatures.
     fn users_by_value(&mut self, shown: &[Shown], allowed: &Allowed) -> Vec<Link> {
         let is_value = |s: &&Shown| s.def.some().is_some_and(|def| !self.s.units.def(def).kind.is_type());

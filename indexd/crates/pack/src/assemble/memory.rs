@@ -1,4 +1,4 @@
-//! What the lanes of one request read, and what they remember of each other.
+//! Rows that the lanes of one request read, and results that they share.
 
 use super::Assembly;
 use crate::excerpt::Plan;
@@ -52,7 +52,7 @@ impl Plans {
     }
 }
 
-/// The lanes of the intent, and what they found.
+/// The lanes of the intent, and their results.
 pub(super) struct Lanes {
     row: Row,
     named: Named,

@@ -1,4 +1,4 @@
-//! The definitions around one: who uses it, what it uses, and tests that reach it.
+//! The definitions around one: its users, those that it uses, and tests that reach it.
 
 use super::names::{defs_of, is_test, members};
 use super::relation::is_by_value;

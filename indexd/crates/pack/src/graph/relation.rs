@@ -1,4 +1,4 @@
-//! Who calls, uses, implements or depends on definitions, and what they call.
+//! Callers, users, implementations and dependents of definitions, and their callees.
 
 use super::names::{defs_of, members};
 use super::walk::{Bounds, End, Visitor, walk};
@@ -95,7 +95,7 @@ fn in_turn(into: Vec<Edge>, from: Vec<Edge>) -> Vec<Edge> {
 /// A question and its bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
-    /// What is asked.
+    /// A question.
     pub relation: Relation,
     /// Maximum edges from a root, from 1.
     pub depth: u32,
@@ -103,7 +103,7 @@ pub struct Question {
     pub limit: usize,
     /// Percent; edges below are counted and not walked.
     pub min_confidence: u8,
-    /// Whether calls of methods that a root implements or overrides are edges of the answer.
+    /// True if calls of methods that a root implements or overrides are edges of the answer.
     pub dispatch: bool,
 }
 
@@ -142,7 +142,7 @@ pub struct Walked {
     pub below: u64,
     /// True if the limit stopped the walk.
     pub is_bounded: bool,
-    /// Of [`Relation::Callers`] and [`Relation::Impact`]: methods that are called in the place of a root.
+    /// For [`Relation::Callers`] and [`Relation::Impact`]: methods that are called in the place of a root.
     pub dispatched: Vec<Dispatched>,
 }
 

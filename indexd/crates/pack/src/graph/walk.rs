@@ -9,7 +9,7 @@ pub struct Bounds {
     pub nodes: u32,
 }
 
-/// How a walk ended.
+/// The end of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// Every node within the hops was visited.

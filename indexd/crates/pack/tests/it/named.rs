@@ -172,7 +172,7 @@ fn a_module_that_imports_is_shown_by_the_line_of_the_import() {
     assert!(!lines.contains(&"import other3"), "{lines:?}");
 }
 
-/// Who asks for a field or a constant wants its line and who uses it, not the rest of a long type or list.
+/// A pack of a field or a constant has its line and its users, not the rest of a long type or list.
 #[test]
 fn a_named_member_is_shown_by_its_line_and_its_uses() {
     let go_fields: String = (0..30).map(|i| format!("\tspare{i} int\n")).collect();

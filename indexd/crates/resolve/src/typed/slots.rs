@@ -180,7 +180,7 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// Starts with no answers, for a file with so many expressions.
+    /// Starts with no answers, for a file with this number of expressions.
     pub(crate) fn new(n_exprs: usize) -> Self {
         Self {
             exprs: Exprs { own: vec![Slot::Empty; n_exprs], far: FxHashMap::default() },

@@ -48,7 +48,7 @@ fn hidden_files_count_and_git_links_nested_repositories_do_not() {
     assert_eq!(all.folders.iter().map(|(k, _)| &**k).collect::<BTreeSet<_>>(), ["", ".github", "d"].into());
 }
 
-/// What a version control system keeps for itself is not content, whatever its folder is called.
+/// Metadata of a version control system are not content, by any name of their folder.
 #[test]
 fn metadata_is_not_entered() {
     let tmp = tempfile::tempdir().unwrap();
