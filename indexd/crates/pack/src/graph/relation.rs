@@ -180,7 +180,7 @@ pub fn ask(
     match relation {
         Relation::Callers => asker.dispatch(roots, question.dispatch),
         // Callers of a base's method are only named: they may never run this one.
-        Relation::Impact => asker.dispatch(roots, false),
+        Relation::Impact | Relation::Refs => asker.dispatch(roots, false),
         _ => {}
     }
     Some(asker.out)
