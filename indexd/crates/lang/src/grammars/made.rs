@@ -24,11 +24,11 @@ pub(super) struct Made<'s> {
 struct Param {
     /// Which argument; every one for `None`.
     nth: Option<usize>,
-    /// Whether it is the last word of its argument or the first.
+    /// True for the last word of its argument, false for the first.
     is_last: bool,
 }
 
-/// What a macro does with an argument.
+/// The use that a macro makes of an argument.
 enum Does<'s> {
     Item(DefKind, Path<'s>),
     Path(Path<'s>),
@@ -85,7 +85,7 @@ impl<'s, 't> Reader<'s, 't> {
         (self.slice(node).trim_start_matches('$'), self.tree.node(node).start_byte() as u32)
     }
 
-    /// Whether a call stands where items do.
+    /// True if a call is in the place of an item.
     fn is_item(&self, node: usize) -> bool {
         let around = |n| self.tree.parent(n).map_or((0, ""), |p| (p, self.kind(p)));
         let (parent, mut kind) = around(node);
@@ -95,7 +95,7 @@ impl<'s, 't> Reader<'s, 't> {
         matches!(kind, "source_file" | "declaration_list")
     }
 
-    /// The arguments of a call that a parameter stands for, where they are names.
+    /// The arguments of a call for a parameter, if they are names.
     fn arguments(&self, call: usize, param: &Param) -> Vec<usize> {
         let Some(list) = self.tree.children(call).find(|c| self.kind(*c) == "token_tree") else {
             return Vec::new();
@@ -110,7 +110,7 @@ impl<'s, 't> Reader<'s, 't> {
         words.filter(|w| self.kind(*w) == "identifier").collect()
     }
 
-    /// What a rule of a macro does with its parameters.
+    /// The uses that a rule of a macro makes of its parameters.
     fn rule(&self, rule: usize, out: &mut Vec<(Param, Does<'s>)>) {
         let part = |kind: &str| self.tree.children(rule).find(|c| self.kind(*c) == kind);
         let (Some(left), Some(right)) = (part("token_tree_pattern"), part("token_tree")) else { return };
@@ -136,13 +136,13 @@ impl<'s, 't> Reader<'s, 't> {
         }
     }
 
-    /// Whether no brackets but those of a repetition stand between a node and the text of a macro.
+    /// True if only brackets of repetitions are between a node and the text of a macro.
     fn is_directly_in(&self, node: usize, right: usize) -> bool {
         let mut around = std::iter::successors(self.tree.parent(node), |n| self.tree.parent(*n));
         around.find(|n| self.kind(*n) == "token_tree") == Some(right)
     }
 
-    /// Whether a token is a name of a path that is not given to the macro.
+    /// True if a token is a name of a path that is not given to the macro.
     fn is_name(&self, token: usize) -> bool {
         matches!(self.kind(token), "identifier" | "crate" | "self" | "super") || self.slice(token) == "$crate"
     }
@@ -190,7 +190,7 @@ impl<'s, 't> Reader<'s, 't> {
         out
     }
 
-    /// Where the parameter `name` stands among the arguments.
+    /// The position of the parameter `name` among the arguments.
     fn param(&self, left: usize, name: &str) -> Option<Param> {
         let all: Vec<usize> = self.tree.tokens(left).collect();
         let binds = |n: usize| self.tree.children(n).next().is_some_and(|v| self.slice(v) == name);

@@ -157,7 +157,7 @@ pub(super) fn tokens(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     it.opaque()
 }
 
-/// Says of an item that a macro makes what it is a member of, and what it gives back.
+/// Adds to an item that a macro makes the type of which it is a member, and its result.
 fn made_item(it: &mut Visitor, def: DefIdx, at: u32) {
     super::items::member(it, def, Vec::new());
     let made = it.made;
