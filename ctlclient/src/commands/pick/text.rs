@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn the_parts_of_a_change_are_chosen_one_by_one() {
         let mut choice = changed();
-        assert_eq!(choice.query, "changes from 0123456789ab to worktree");
+        assert_eq!(choice.query, "changes from 0123456789ab to the work tree");
         let listed = |choice: &Choice| -> Vec<String> {
             let line = |e: &Entry| format!("{}:{}-{} {}", e.path, e.lines.start, e.lines.end, e.title);
             choice.entries.iter().filter(|e| e.is_chosen).map(line).collect()
