@@ -30,7 +30,7 @@ fn link(target: impl AsRef<Path>, at: &Path) {
 }
 
 /// What hurts, by what it aims at; `n` is how much of it there is.
-const REPOSITORIES: [(&str, Make); 34] = [
+const REPOSITORIES: [(&str, Make); 36] = [
     ("brackets in Go", |r, n| {
         write(r, "a.go", format!("package a\nvar x = {}\n", nested("(", ")", 2_000 * n)))
     }),
@@ -55,6 +55,18 @@ const REPOSITORIES: [(&str, Make); 34] = [
     ("modules that import each other", |r, n| {
         (0..60 * n)
             .for_each(|i| write(r, &format!("m{i}.py"), format!("from m{} import *\n", (i + 1) % (60 * n))));
+    }),
+    ("more items than stars in a file of Rust", |r, n| {
+        let items: String = (0..10_000 * n).map(|i| format!("mod m{i};\nuse crate::m{i}::*;\n")).collect();
+        write(r, "src/lib.rs", items + &"fn f() { a(); b(); c(); }\n".repeat(30));
+    }),
+    ("stars in every language", |r, n| {
+        let of = |line: &str| (0..10_000 * n).map(|i| line.replace('N', &i.to_string())).collect::<String>();
+        let calls: String = (0..300).map(|i| format!("f{i}();\n")).collect();
+        write(r, "A.java", of("import pN.*;\n") + "class A { void f() {\n" + &calls + "} }\n");
+        write(r, "a.py", of("from aN import *\n") + &calls);
+        write(r, "a.cpp", of("using namespace aN;\n") + "void f() {\n" + &calls + "}\n");
+        write(r, "a.rs", of("use aN::*;\n") + "fn f() {\n" + &calls + "}\n");
     }),
     ("classes that inherit each other", |r, n| {
         let classes: String =

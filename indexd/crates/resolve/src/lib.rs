@@ -24,11 +24,21 @@ pub use loaded::{Blocks, Loaded};
 pub use recorder::Recorder;
 
 use around::Around;
+use indexd_model::facts::{Import, ImportKind};
 use indexd_model::links::{Unresolved, UnresolvedReason};
 use indexd_model::{
     Binding, Def, DefIdx, DefRef, EdgeKind, ExprId, Facts, FactsView, FileDoc, Language, Link, Linking,
     Links, Node, Role, Rule, Source, StrId,
 };
+
+/// Star imports of a scope through which a name is looked for: each is asked for every name that nothing else
+/// brings.
+const STARS_MAX: usize = 256;
+
+/// The star imports that count, of those that `is_of` holds for.
+fn stars(imports: &[Import], is_of: impl Fn(&Import) -> bool) -> impl Iterator<Item = &Import> {
+    imports.iter().filter(move |i| i.kind == ImportKind::All && is_of(i)).take(STARS_MAX)
+}
 
 /// Changes when equal facts get other links or lookups; part of the recipe of an index.
 pub const LINKER_VERSION: u32 = 14;

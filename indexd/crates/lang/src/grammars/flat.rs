@@ -83,6 +83,15 @@ impl<'t> Flat<'t> {
         (at > 0).then(|| self.all[at].parent as usize)
     }
 
+    /// The node right before one in the same parent, tokens included.
+    pub(super) fn sibling_before(&self, at: usize) -> Option<usize> {
+        let parent = self.parent(at)?;
+        // What stands before a node is the last node in the one before it.
+        let mut up =
+            std::iter::successors(at.checked_sub(1), |n| self.parent(*n)).take_while(|n| *n > parent);
+        up.find(|n| self.parent(*n) == Some(parent))
+    }
+
     /// A node and all that is in it.
     pub(super) fn within(&self, at: usize) -> std::ops::Range<usize> {
         at..self.all[at].end as usize

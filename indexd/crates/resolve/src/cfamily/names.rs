@@ -400,7 +400,7 @@ fn directives(l: &mut Linker<CFamily>) -> Rc<[(Rc<str>, Rc<str>)]> {
     for doc in docs {
         let file = l.files.open(doc);
         let facts = l.facts(file);
-        for import in facts.interface.imports.iter().filter(|i| i.kind == ImportKind::All && !is_include(i)) {
+        for import in crate::stars(&facts.interface.imports, |i| !is_include(i)) {
             let def = import.scope.some();
             let scope = def.map_or_else(|| "".into(), |def| namespace_of(l, DefAt { file, def }));
             let it = (scope, Rc::from(facts.str(import.module)));

@@ -113,7 +113,7 @@ fn single_import<'a>(l: &mut Linker<'a, Java>, file: File, name: &'a str, space:
 fn on_demand<'a>(l: &mut Linker<'a, Java>, file: File, name: &'a str, space: Space) -> Option<Found> {
     let facts = l.facts(file);
     let mut is_open = false;
-    for import in facts.interface.imports.iter().filter(|i| i.kind == ImportKind::All) {
+    for import in crate::stars(&facts.interface.imports, |_| true) {
         let path = facts.str(import.module);
         let class = by_full_name(l, path, Space::Types);
         let of = l.value_of_found(&class);
@@ -159,7 +159,7 @@ fn type_named<'a>(l: &mut Linker<'a, Java>, file: File, name: &'a str) -> Found 
         return Found::defs(found, Rule::Import);
     }
     let mut is_outside = false;
-    for import in facts.interface.imports.iter().filter(|i| i.kind == ImportKind::All) {
+    for import in crate::stars(&facts.interface.imports, |_| true) {
         let path = facts.str(import.module);
         let found = packaged(l, path, name);
         if !found.is_empty() {

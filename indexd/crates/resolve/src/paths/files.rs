@@ -2,7 +2,7 @@
 //! and modules of Lua.
 
 use super::{EQUALS_MAX, Found, Linker, Target};
-use indexd_model::facts::{Import, ImportKind};
+use indexd_model::facts::Import;
 use indexd_model::path::{ancestors, dir_of, join, normalized};
 use indexd_model::{DefIdx, DefRef, Facts, FactsView, FileDoc, Key, Language, Role, Rule};
 use rustc_hash::FxHashMap;
@@ -41,7 +41,7 @@ impl Linker<'_> {
     fn includes_of(&self, file: FileDoc) -> Vec<(FileDoc, Rule)> {
         let interface = self.observed(file, "*");
         let facts = Facts::outside(&interface);
-        let all = interface.imports.iter().filter(|i| i.kind == ImportKind::All);
+        let all = crate::stars(&interface.imports, |_| true);
         all.filter_map(|i| self.path_of_import(file, i.level == 1, facts.str(i.module))).collect()
     }
 

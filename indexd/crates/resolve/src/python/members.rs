@@ -157,7 +157,7 @@ impl<'a> Linker<'a> {
     /// Follows the star imports of a file. Returns true if one brings `name`.
     fn find_starred(&mut self, file: File, name: &'a str, found: &mut Found) -> bool {
         let facts = self.facts(file);
-        for import in facts.interface.imports.iter().filter(|i| i.kind == ImportKind::All) {
+        for import in crate::stars(&facts.interface.imports, |_| true) {
             if let Module::File(target) = self.imported_module(file, import)
                 && target != file
                 && self.exports(target, name)

@@ -66,7 +66,7 @@ impl<'a> Linker<'a, Rust> {
     /// A macro that a module has by an import: what another crate exports at its root, a macro of a path.
     pub(super) fn macro_in(&mut self, of: DefAt, name: &str, asked: &mut Asked) -> Option<DefAt> {
         let key = (of, name.to_owned());
-        if asked.len() >= ASKED_MAX || asked.contains(&key) {
+        if asked.len() >= ASKED_MAX || asked.contains(&key) || !self.step_through(of.file) {
             return None;
         }
         asked.push(key);
@@ -79,8 +79,7 @@ impl<'a> Linker<'a, Rust> {
             }
         }
         self.files.record_name(of.file, "*");
-        let globs = facts.interface.imports.iter().filter(|i| i.scope == of.def && i.kind == ImportKind::All);
-        for import in globs {
+        for import in crate::stars(&facts.interface.imports, |i| i.scope == of.def) {
             let found = self.follow(of, import, crate::declared::Space::Types);
             let Some(m) = self.as_module(&found).filter(|m| *m != of) else { continue };
             if let Some(found) = self.macro_of_module(m, name, asked) {

@@ -52,7 +52,8 @@ impl<'a> Linker<'a, Rust> {
         if let Some(known) = self.own.names.get(&key) {
             return known.clone();
         }
-        if self.own.asking.contains(&key) || self.own.asking.len() > DEPTH_MAX || !self.step() {
+        if self.own.asking.contains(&key) || self.own.asking.len() > DEPTH_MAX || !self.step_through(at.file)
+        {
             self.own.n_met += 1;
             return None;
         }
@@ -118,8 +119,7 @@ impl<'a> Linker<'a, Rust> {
     fn through_globs(&mut self, at: DefAt, name: &str, space: Space) -> Option<Found> {
         let facts = self.facts(at.file);
         self.files.record_name(at.file, "*");
-        let globs = facts.interface.imports.iter().filter(|i| i.scope == at.def && i.kind == ImportKind::All);
-        for import in globs {
+        for import in crate::stars(&facts.interface.imports, |i| i.scope == at.def) {
             let of = self.follow(at, import, Space::Types);
             let found = match self.as_module(&of) {
                 Some(m) if m != at => self.in_scope(m, name, space),

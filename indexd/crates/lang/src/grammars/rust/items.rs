@@ -363,11 +363,9 @@ pub(super) fn module(it: &mut Visitor, node: usize, _: Role) -> ExprId {
 
 /// The attributes right before a node.
 fn before<'s>(it: &Visitor<'_, 's>, node: usize) -> &'s str {
-    let Some(parent) = it.tree.parent(node) else { return "" };
     let mut start = it.tree.node(node).start_byte();
     let end = start;
-    let siblings: Vec<usize> = it.tree.tokens(parent).take_while(|c| *c < node).collect();
-    for sibling in siblings.into_iter().rev() {
+    for sibling in std::iter::successors(it.tree.sibling_before(node), |n| it.tree.sibling_before(*n)) {
         if !matches!(it.tree.node(sibling).kind(), "attribute_item" | "line_comment" | "block_comment") {
             break;
         }
