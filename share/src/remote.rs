@@ -26,6 +26,8 @@ pub enum Patience {
 /// A store, and the folder in it that the URL names.
 pub struct Remote {
     store: Arc<dyn ObjectStore>,
+    /// Whether the objects are files of a folder of this machine.
+    is_folder: bool,
     folder: Path,
     url: String,
     is_writable: bool,
@@ -167,7 +169,7 @@ impl Remote {
         };
         let store = built.map_err(|e| bad(format!("{url} cannot be used: {}", innermost(&e))))?;
         let is_writable = !url.scheme().starts_with("http");
-        Ok(Self { store, folder, url: url.to_string(), is_writable })
+        Ok(Self { store, is_folder: url.scheme() == "file", folder, url: url.to_string(), is_writable })
     }
 
     /// The URL, which holds no credentials.
@@ -187,13 +189,25 @@ impl Remote {
         key.split('/').fold(self.folder.clone(), |path, part| path.join(part))
     }
 
+    /// False for what is in the place of an object and is not a file: who opens a pipe waits for ever.
+    fn may_open(&self, path: &Path) -> bool {
+        !self.is_folder
+            || local::LocalFileSystem::new()
+                .path_to_filesystem(path)
+                .is_ok_and(|file| std::fs::metadata(file).map_or(true, |meta| meta.is_file()))
+    }
+
     /// The object under a key, which has at most `bytes_max` bytes; none if there is none.
     ///
     /// # Errors
     /// Those of the store, [`ShareError::Damaged`] for a larger one.
     pub async fn get(&self, key: &str, bytes_max: u64) -> Result<Option<Vec<u8>>> {
         let too_large = || ShareError::Damaged(format!("{key} is larger than it may be"));
-        let found = match self.store.get(&self.path(key)).await {
+        let path = self.path(key);
+        if !self.may_open(&path) {
+            return Ok(None);
+        }
+        let found = match self.store.get(&path).await {
             Err(Error::NotFound { .. }) => return Ok(None),
             found => found.map_err(|e| explain(&e))?,
         };
@@ -226,7 +240,11 @@ impl Remote {
     /// # Errors
     /// Those of the store.
     pub async fn head(&self, key: &str) -> Result<Option<ObjectMeta>> {
-        match self.store.head(&self.path(key)).await {
+        let path = self.path(key);
+        if !self.may_open(&path) {
+            return Ok(None);
+        }
+        match self.store.head(&path).await {
             Err(Error::NotFound { .. }) => Ok(None),
             found => found.map(Some).map_err(|e| explain(&e)),
         }

@@ -283,8 +283,15 @@ fn whatever_is_wrong_with_a_store_a_first_index_is_built() {
     tree(&one);
     ok(&share(&one, &["push", &url(store.path())]));
     type Harm = fn(&Path, &[u8]);
-    let harms: [(&str, &str, Harm); 6] = [
+    /// A pipe that nobody writes to.
+    const PIPE: Harm = |path, _| {
+        fs::remove_file(path).unwrap();
+        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    let harms: [(&str, &str, Harm); 8] = [
         ("pieces", "is missing", |path, _| fs::remove_file(path).unwrap()),
+        ("pieces", "is missing", PIPE),
+        ("repositories", "nothing that is near", PIPE),
         ("pieces", "something else", |path, bytes| {
             let mut other = bytes.to_vec();
             other[bytes.len() / 2] ^= 1;

@@ -15,6 +15,10 @@ use std::thread::Scope;
 const LEVEL: i32 = 3;
 /// Pieces of a layer that are unpacked ahead of the reader.
 const AHEAD: usize = 2;
+/// Bytes of the rows of a piece that is unpacked ahead: eight times what most have.
+const AHEAD_BYTES_MAX: u64 = 32 << 20;
+/// Bytes of rows of all layers that are read together, one piece of each.
+const TOGETHER_BYTES_MAX: u64 = 320 << 20;
 /// Blocks that are packed together.
 const BATCH: usize = 8;
 /// A layer larger than this part (1/2) of the rows below it is not worth one, and neither is a state whose upper
@@ -30,18 +34,27 @@ pub struct Layers {
     pub pieces: Vec<Vec<Piece>>,
 }
 
+/// Bytes of the rows of the largest piece of a layer.
+fn largest(pieces: &[Piece]) -> u64 {
+    pieces.iter().map(|piece| piece.raw).max().unwrap_or_default()
+}
+
 type Cancelled<'a> = &'a (dyn Fn() -> bool + Sync);
 
 impl Layers {
-    /// Returns true if no name of a piece leads out of the folder and no piece takes the machine's memory.
+    /// Returns true if no name of a piece leads out of the folder, and the pieces that are in memory together do
+    /// not take the machine's.
     pub fn are_sound(&self) -> bool {
-        self.pieces.iter().flatten().all(|piece| is_object_name(&piece.name) && piece.is_sound())
+        let is_sound = |piece: &Piece| is_object_name(&piece.name) && piece.is_sound();
+        self.pieces.iter().flatten().all(is_sound)
+            && self.pieces.iter().map(|layer| largest(layer)).sum::<u64>() <= TOGETHER_BYTES_MAX
     }
 
     /// The blocks of each layer. A thread for each of them unpacks ahead of the reader.
     pub fn blocks<'s>(&'s self, scope: &'s Scope<'s, '_>, cancelled: Cancelled<'s>) -> Vec<Blocks<'s>> {
         let blocks = |pieces: &'s Vec<Piece>| {
-            let (sender, receiver) = sync_channel(AHEAD);
+            let ahead = if largest(pieces) <= AHEAD_BYTES_MAX { AHEAD } else { 0 };
+            let (sender, receiver) = sync_channel(ahead);
             scope.spawn(move || {
                 // The reader has ended when it takes no more.
                 let _ = pieces.iter().try_for_each(|piece| sender.send(self.unpack(piece, cancelled)));
@@ -131,5 +144,22 @@ impl Layers {
         let name = blake3::hash(&frame).to_hex().to_string();
         fs::write(self.folder.join(&name), &frame)?;
         Ok(Piece { name, stored: frame.len() as u64, raw: block.len() as u64 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_that_take_the_memory_together_are_refused() {
+        let layers = |n: usize, raw: u64| {
+            let piece = Piece { name: "0".repeat(64), stored: 1_000, raw };
+            Layers { folder: "rows".into(), pieces: vec![vec![piece]; n] }
+        };
+        assert!(layers(1, 261 << 20).are_sound(), "one large row");
+        assert!(layers(64, 5 << 20).are_sound(), "as many layers as there may be");
+        assert!(!layers(2, 261 << 20).are_sound());
+        assert!(!layers(64, 6 << 20).are_sound());
     }
 }
