@@ -14,6 +14,7 @@ mod path_map;
 
 pub use path_map::{Mount, PathMap};
 
+use crate::page::editor::EditorAddress;
 use indexd_pack::pack::LimitSource;
 use indexd_proto::workspace::ConfigEntry;
 use indexd_rim::sources::Settings;
@@ -254,7 +255,7 @@ options! {
     history_commits_max: u64 = 2_000, "history.commits_max", Lower, 0 to 1_000_000;
     /// The address of an editor that places on pages and pictures lead to, with `{path}` and `{line}`; empty
     /// for no links.
-    page_editor: String = String::new(), "page.editor", Never;
+    page_editor: EditorAddress = EditorAddress::default(), "page.editor", Never;
     /// Answer the tools of `ctl mcp`; off, each says that it is not supported.
     mcp_enabled: bool = true, "mcp.enabled", Off;
     /// Notice changes by events of the file system; without, every request compares the tree.

@@ -51,6 +51,15 @@ fn a_repository_narrows_and_never_widens() {
 }
 
 #[test]
+fn an_editor_has_an_address_that_a_program_opens() {
+    let code = "vscode://file{path}:{line}";
+    check(&format!("page.editor = '{code}'"), "", &[], &[], "page.editor", json!(code));
+    let refused = effective("page.editor = 'javascript:alert(1)'", "", &[], &[]).unwrap_err();
+    assert!(refused.to_string().contains("address of an editor"), "{refused}");
+    assert!(effective("", &format!("page.editor = '{code}'"), &[], &[]).is_err(), "a repository names none");
+}
+
+#[test]
 fn a_variable_that_sets_nothing_is_named() {
     let check = |names: &[&str], want: &[&str]| {
         let env: Vec<(&str, &str)> = names.iter().map(|n| (*n, "1")).collect();

@@ -2,8 +2,46 @@
 
 use super::plain;
 use maud::{Markup, html};
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::Path;
+
+/// The setting `page.editor`: an address that a program of the machine opens; empty for none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct EditorAddress(String);
+
+/// Addresses that a browser runs or shows as a page of its own.
+const NOT_OPENED: [&str; 5] = ["javascript", "data", "vbscript", "blob", "about"];
+
+impl EditorAddress {
+    /// The address as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for EditorAddress {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
+        let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
+            && !NOT_OPENED.iter().any(|name| scheme.eq_ignore_ascii_case(name));
+        let is_one_word = !text.contains(|c: char| c.is_whitespace() || c.is_control());
+        if text.is_empty() || is_scheme && is_one_word {
+            return Ok(Self(text));
+        }
+        Err(format!("{text:?} is not the address of an editor, such as vscode://file{{path}}:{{line}}"))
+    }
+}
+
+impl From<EditorAddress> for String {
+    fn from(address: EditorAddress) -> Self {
+        address.0
+    }
+}
 
 /// The editor that places lead to, and the repository whose paths they are.
 pub struct Editor {
@@ -76,5 +114,35 @@ mod tests {
         assert_eq!(of("", "/r", "a.go"), None);
         let none = Editor::new("", Path::new("/r")).place("<a.go", 3).into_string();
         assert_eq!(none, "&lt;a.go:3");
+    }
+
+    #[test]
+    fn an_address_that_a_browser_runs_is_refused() {
+        for text in [
+            "javascript:alert(1)//{path}",
+            "JavaScript:{line}",
+            " javascript:alert(1)",
+            "java\tscript:alert(1)",
+            "data:text/html,<script>alert(1)</script>",
+            "vbscript:x",
+            "{path}:{line}",
+            "//host/{path}",
+            "file",
+            "vscode://file{path}\n:{line}",
+        ] {
+            assert!(EditorAddress::try_from(text.to_owned()).is_err(), "{text:?}");
+        }
+        for text in
+            ["", "vscode://file{path}:{line}", "idea://open?file={path}&line={line}", "x-mine+1:{path}"]
+        {
+            assert!(EditorAddress::try_from(text.to_owned()).is_ok(), "{text:?}");
+        }
+        // Quotes stay in their attribute.
+        let hostile = EditorAddress::try_from("x:\"><script>'{path}".to_owned()).unwrap();
+        let link = Editor::new(hostile.as_str(), Path::new("/r")).place("a\"'<.go", 3).into_string();
+        assert!(
+            !link.contains("<script") && !link.contains("\">'") && link.matches('"').count() == 4,
+            "{link}"
+        );
     }
 }

@@ -240,7 +240,7 @@ impl Reading {
 
     /// The editor that places on pages lead to, with the paths of the client.
     pub(super) fn editor(&self, ctx: &Context) -> Editor {
-        Editor::new(&self.config.page_editor, Path::new(&ctx.root(self.workspace.root())))
+        Editor::new(self.config.page_editor.as_str(), Path::new(&ctx.root(self.workspace.root())))
     }
 
     /// A pack of this state of the index as a page to look at.
