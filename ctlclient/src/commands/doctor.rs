@@ -165,26 +165,12 @@ fn cache_dir(dirs: &Dirs) -> Check {
         if free < FREE_BYTES_WANTED {
             return warn(name, reason, "free some space, or set INDEXD_CACHE_DIR to a larger disk");
         }
-        if is_network(existing) {
+        if indexd_os::is_network_file_system(existing) {
             return warn(name, format!("{reason}, on a network"), "set INDEXD_CACHE_DIR to a local disk");
         }
         return ok(name, reason);
     }
     check
-}
-
-/// Whether a folder lies on a network file system, where memory maps and locks are not reliable.
-#[cfg(target_os = "linux")]
-fn is_network(dir: &Path) -> bool {
-    // statfs(2): NFS, SMB, SMB2, CIFS, 9P, CEPH, FUSE (sshfs), AFS.
-    const NETWORK: [rustix::fs::FsWord; 8] =
-        [0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x0102_1997, 0x00c3_6400, 0x6573_5546, 0x5346_414f];
-    rustix::fs::statfs(dir).is_ok_and(|s| NETWORK.contains(&s.f_type))
-}
-
-#[cfg(all(unix, not(target_os = "linux")))]
-fn is_network(_dir: &Path) -> bool {
-    false
 }
 
 /// Whether file times and the clock agree; restarts compare them.
