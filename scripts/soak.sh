@@ -156,7 +156,8 @@ wander() {
 }
 checkout() {
     local commits
-    mapfile -t commits < <(git -C "$1" rev-list --all | awk -v k=$((RANDOM % 97 + 1)) 'NR % 97 == k % 97')
+    # The copy of a sub-folder has none.
+    mapfile -t commits < <(git -C "$1" rev-list --all 2> /dev/null | awk -v k=$((RANDOM % 97 + 1)) 'NR % 97 == k % 97')
     # A partial clone misses what some commits hold.
     [[ ${#commits[@]} -eq 0 ]] || git -C "$1" checkout -q -f "$(pick commits)" 2> /dev/null || true
 }

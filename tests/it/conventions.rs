@@ -352,8 +352,16 @@ fn every_door_gives_the_same_pack() {
 type Tree = (BTreeMap<&'static str, Vec<String>>, Vec<String>);
 
 fn tree() -> impl Strategy<Value = Tree> {
-    let name =
-        prop_oneof![Just("a"), Just("b"), Just("ab"), Just("x.o"), Just("y.o"), Just("doc"), Just("a b")];
+    let name = prop_oneof![
+        Just("a"),
+        Just("b"),
+        Just("ab"),
+        Just("x.o"),
+        Just("y.o"),
+        Just("doc"),
+        Just("a b"),
+        Just("{a,b}")
+    ];
     let path = prop::collection::vec(name, 1..4).prop_map(|names| names.join("/"));
     let part = prop_oneof![
         Just("a"),
@@ -368,6 +376,10 @@ fn tree() -> impl Strategy<Value = Tree> {
         Just("doc"),
         Just("a\\ b"),
         Just("x.o"),
+        Just("*.o{}"),
+        Just("{a,b}"),
+        Just("a[^.]b"),
+        Just("["),
     ];
     let rule = (any::<bool>(), any::<bool>(), prop::collection::vec(part, 1..4), any::<bool>()).prop_map(
         |(again, anchored, parts, folder)| {

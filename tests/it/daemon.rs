@@ -201,6 +201,21 @@ fn a_user_is_known_from_another_pid_namespace() {
     assert!(ok(&out).contains("Get"));
 }
 
+/// What is written through a memory map is in the next answer as soon as the map and its file are closed.
+#[test]
+fn what_is_written_through_a_map_is_seen_when_it_is_closed() {
+    let user = User::new();
+    ok(&user.ctl(&["index", "--wait"]));
+    let script = "import mmap; f = open('retry.go', 'r+b'); m = mmap.mmap(f.fileno(), 0)
+at = m.find(b'Delay(n'); m[at:at + 5] = b'Dalay'; m.close(); f.close()";
+    let mut python = user.run(Path::new("python3"));
+    match python.args(["-c", script]).env("PATH", std::env::var_os("PATH").unwrap_or_default()).status() {
+        Ok(status) => assert!(status.success()),
+        Err(e) => return eprintln!("skipped: no Python: {e}"),
+    }
+    assert!(ok(&user.ctl(&["symbol", "Dalay"])).contains("retry.go:4"));
+}
+
 /// Writes to a layer of an overlay make no event in the overlay, and are in the next answer.
 #[test]
 fn what_is_written_below_an_overlay_is_in_the_next_answer() {
@@ -360,9 +375,12 @@ fn no_daemon_means_no_daemon() {
         let out = user.command("ctl").env("XDG_CACHE_HOME", "/dev/null/x").args(args).output().unwrap();
         check_failure(&out, 73, "POC_E_CANNOT_CREATE");
     }
-    let refused =
-        user.command("ctl").env("INDEXD_NO_AUTOSTART", "1").args(["pack", "delay"]).output().unwrap();
-    check_failure(&refused, 69, "POC_E_DAEMON_UNAVAILABLE");
+    for args in [&["pack", "delay"][..], &["map"], &["search", "delay"]] {
+        let refused = user.command("ctl").env("INDEXD_NO_AUTOSTART", "1").args(args).output().unwrap();
+        check_failure(&refused, 69, "POC_E_DAEMON_UNAVAILABLE");
+        // The setting is blamed where it is the cause.
+        assert!(text(&refused.stderr).contains("INDEXD_NO_AUTOSTART"), "{args:?}");
+    }
     // Beside a running daemon the same option speaks to it.
     ok(&user.ctl(&["daemon", "start"]));
     assert!(ok(&user.ctl(&["pack", "delay", "--no-daemon"])).contains("func Delay"));

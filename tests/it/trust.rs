@@ -375,6 +375,44 @@ impl Wire {
     }
 }
 
+/// Exports wait for slow readers on the disk, and not in memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn exports_that_nobody_reads_take_no_memory() {
+    let user = User::new();
+    for n in 0..12 {
+        let texts: String =
+            (0..4000).map(|i| format!("func F{n}x{i}(a int) int {{ return a + {i} }}\n")).collect();
+        user.write(&format!("repo/big{n}.go"), &format!("package demo\n\n{texts}"));
+    }
+    assert!(user.ctl(&["index", "--wait"]).status.success());
+    let one = user.ctl(&["export", "dump"]).stdout.len() as u64;
+    let pid = user.pid().unwrap();
+    let private = || {
+        let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
+        let lines = rollup.lines().filter(|line| line.starts_with("Private_"));
+        lines.filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()).sum::<u64>() << 10
+    };
+    let (before, params) = (private(), serde_json::json!({"repo": user.path("repo")}));
+    let mut readers = Vec::new();
+    while readers.len() < 10 {
+        let mut wire = Wire::new(&user);
+        wire.send(1, "export.dump", &params);
+        let mut line = String::new();
+        wire.0.read_line(&mut line).unwrap();
+        // One is made at a time; the others come back.
+        match line.contains("$/chunk") {
+            true => readers.push(wire),
+            false => std::thread::sleep(Duration::from_millis(100)),
+        }
+    }
+    let asked = Instant::now();
+    assert!(user.ctl(&["search", "delay"]).status.success());
+    assert!(asked.elapsed() < Duration::from_secs(5), "a search waited for {:?}", asked.elapsed());
+    let more = private().saturating_sub(before);
+    assert!(more < 4 * one, "ten exports of {one} bytes take {more} more");
+}
+
 /// Packings that wait for their sources hold no place that others need, least of all those that bring them.
 #[test]
 fn packings_that_wait_for_sources_keep_nobody_waiting() {

@@ -402,6 +402,33 @@ mod tests {
         assert!(above.admits("other", false));
     }
 
+    /// Braces and signs that other matchers read otherwise; `git check-ignore` agrees with each row.
+    #[test]
+    fn patterns_are_in_the_dialect_of_git() {
+        for (pattern, rel, is_dir, want) in [
+            ("*.py{}", "a.py", false, true),
+            ("*.py{}", "a.py{}", false, false),
+            ("*.{js,ts}", "a.js", false, true),
+            ("*.{js,ts}", "a.{js,ts}", false, false),
+            ("src/{gen,out}/", "src/gen", true, true),
+            ("/foo[^.]bar", "foo/bar", false, true),
+            ("foo[^.]bar", "fooxbar", false, false),
+            ("/foo[!.]bar", "foo/bar", false, true),
+            ("/foo?bar", "foo/bar", false, true),
+            ("[", "[", false, true),
+            ("a[", "a", false, true),
+            ("a\\*", "ab", false, true),
+            ("a\\*", "a*", false, false),
+            ("*.PY", "a.py", false, true),
+        ] {
+            assert_eq!(
+                layer(None, 0, &[(KIND_GITIGNORE, pattern)]).admits(rel, is_dir),
+                want,
+                "{pattern} {rel}"
+            );
+        }
+    }
+
     #[test]
     fn a_broken_pattern_counts_for_nothing() {
         let top = layer(None, 0, &[(KIND_GITIGNORE, "[z-a]\n*.tmp\n")]);

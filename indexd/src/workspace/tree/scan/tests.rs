@@ -48,6 +48,30 @@ fn hidden_files_count_and_git_links_nested_repositories_do_not() {
     assert_eq!(all.folders.iter().map(|(k, _)| &**k).collect::<BTreeSet<_>>(), ["", ".github", "d"].into());
 }
 
+/// What a version control system keeps for itself is not content, whatever its folder is called.
+#[test]
+fn metadata_is_not_entered() {
+    let tmp = tempfile::tempdir().unwrap();
+    let bare = |dir: &str| {
+        ["HEAD", "objects/pack/x.go", "refs/heads/x.go", "hooks/x.py"].map(|f| format!("{dir}/{f}"))
+    };
+    let others = [
+        ".svn/pristine/a.go",
+        "sub/.svn/a.go",
+        ".hg/store/a.go",
+        ".jj/repo/a.go",
+        ".bzr/a.go",
+        "_darcs/pristine/a.go",
+    ];
+    let cvs = ["CVS/Entries", "CVS/Repository", "CVS/Root", "CVS/Base/a.go"];
+    let kept = ["a.go", "sub/b.go", "CVS.go", "refs/heads/c.go", "HEAD/d.go"];
+    let all_of = [".bare", "mirror.git", "sub/bare"].iter().flat_map(|dir| bare(dir));
+    for path in all_of.chain([others.as_slice(), &cvs, &kept].concat().into_iter().map(str::to_owned)) {
+        write(tmp.path(), &path, "x");
+    }
+    assert_eq!(names(&all(tmp.path())), ["CVS.go", "HEAD/d.go", "a.go", "refs/heads/c.go", "sub/b.go"]);
+}
+
 /// A disk that fails says nothing of whether a file is there.
 #[test]
 fn a_file_that_cannot_be_looked_at_makes_the_walk_incomplete() {
