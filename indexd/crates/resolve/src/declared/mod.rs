@@ -273,6 +273,8 @@ pub(crate) struct Linker<'a, L: Language> {
 /// Steps of a run, and what each expression of the file adds.
 const STEPS: u64 = 1_000_000;
 const STEPS_PER_EXPR: u64 = 300;
+/// Imports that are looked through in the time of a step.
+const IMPORTS_PER_STEP: u64 = 256;
 
 impl<L: Language> Asks for Linker<'_, L> {
     fn questions(&mut self) -> &mut Questions {
@@ -301,7 +303,16 @@ impl<'a, L: Language> Linker<'a, L> {
 
     /// Takes a step; false when there were too many.
     pub(crate) fn step(&mut self) -> bool {
-        self.n_steps_left = self.n_steps_left.saturating_sub(1);
+        self.steps(1)
+    }
+
+    /// Takes a step that looks through the imports of a file: one with very many takes more of them.
+    pub(crate) fn step_through(&mut self, file: File) -> bool {
+        self.steps(1 + self.facts(file).interface.imports.len() as u64 / IMPORTS_PER_STEP)
+    }
+
+    fn steps(&mut self, n: u64) -> bool {
+        self.n_steps_left = self.n_steps_left.saturating_sub(n);
         self.n_steps_left > 0
     }
 

@@ -66,7 +66,7 @@ impl<'a> Linker<'a, Rust> {
     /// A macro that a module has by an import: what another crate exports at its root, a macro of a path.
     pub(super) fn macro_in(&mut self, of: DefAt, name: &str, asked: &mut Asked) -> Option<DefAt> {
         let key = (of, name.to_owned());
-        if asked.len() >= ASKED_MAX || asked.contains(&key) {
+        if asked.len() >= ASKED_MAX || asked.contains(&key) || !self.step_through(of.file) {
             return None;
         }
         asked.push(key);

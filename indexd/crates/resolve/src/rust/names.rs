@@ -52,7 +52,8 @@ impl<'a> Linker<'a, Rust> {
         if let Some(known) = self.own.names.get(&key) {
             return known.clone();
         }
-        if self.own.asking.contains(&key) || self.own.asking.len() > DEPTH_MAX || !self.step() {
+        if self.own.asking.contains(&key) || self.own.asking.len() > DEPTH_MAX || !self.step_through(at.file)
+        {
             self.own.n_met += 1;
             return None;
         }
