@@ -168,7 +168,7 @@ fn texts(refused: &clap::Error, kind: ContextKind) -> Vec<String> {
 fn missing(path: &str, command: &clap::Command, names: &[String]) -> Option<String> {
     let mut said = String::new();
     for name in names {
-        // One that another option can stand for is written as `[NAME]` and missed as `<NAME>`.
+        // An option with an alternative is written as `[NAME]` and missed as `<NAME>`.
         let is_it = |a: &&clap::Arg| a.to_string().replace('[', "<").replace(']', ">") == *name;
         let arg = command.get_arguments().find(is_it)?;
         let help = arg.get_help().map(ToString::to_string).unwrap_or_default();

@@ -66,8 +66,8 @@ fn a_change_of_a_signature_shows_both_sides_and_who_uses_it() {
         for line in [
             "## Change: retry.go (modified)\nchanged for its users: Delay\n",
             "-func Delay(attempt int) int {\n+func Delay(attempt, most int) int {\n",
-            "func Get() int {\n\treturn Delay(3) + Unknown()\n",
-            "func TestDelay(t *testing.T) {\n\tif Delay(1) != 4 {\n",
+            "# callers\nclient.go\n:4 func Get() int {\n:5 return Delay(3) + Unknown()\n",
+            ":5 func TestDelay(t *testing.T) {\n:6 if Delay(1) != 4 {\n",
             "func base(attempt int) int",
         ] {
             assert!(text.contains(line), "{line:?} in\n{text}");

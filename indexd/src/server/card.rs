@@ -150,7 +150,7 @@ fn without_markup(text: &str) -> String {
         let from = &rest[at..];
         let is_tag = from[1..].trim_start_matches('/').starts_with(|c: char| c.is_ascii_alphabetic());
         let n = match (from.as_bytes()[0], from.find('>')) {
-            (b'<', Some(end)) if is_tag => end + 1,
+            (b'<', Some(end)) if is_tag && open == 0 => end + 1,
             (b'{', _) if from.starts_with("{@") => {
                 open += 1;
                 from.find(' ').map_or(from.len(), |end| end + 1)
