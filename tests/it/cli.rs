@@ -733,6 +733,8 @@ fn callers_through_an_interface_are_told_of() {
     assert!(!ok(&user.ctl(&["callers", "Delay"])).contains("through interface"));
     let told = ok(&user.ctl(&["impact", "lessor.Grant"]));
     assert!(told.contains("may be called through interface Lessor  lease.go:4 (2 callers there)"), "{told}");
+    let told = ok(&user.ctl(&["refs", "lessor.Grant"]));
+    assert!(told.contains("may be called through interface Lessor  lease.go:4 (2 callers there)"), "{told}");
     // Of a file they are told apart by what they call.
     let of_file = ok(&user.ctl(&["callers", "retry.go"]));
     assert!(of_file.contains("  [function Get, call, of Delay"), "{of_file}");

@@ -218,13 +218,17 @@ pub(super) fn limits_text(answer: &GraphResult, style: Style) -> String {
     let mut out = String::new();
     for through in &answer.through {
         let owner = &through.owner;
-        out += &format!(
+        let line = format!(
             "may be called through {} {}  {} ({} there)\n",
             owner.kind,
             style.bold(&safe_line(name_of(owner))),
             place(&through.method, style),
             crate::style::count(u64::from(through.n_callers), "caller", "callers"),
         );
+        // Several definitions that are asked about may implement one method.
+        if !out.contains(&line) {
+            out += &line;
+        }
     }
     if answer.bounded {
         let shown = answer.edges.len();

@@ -152,7 +152,7 @@ pub fn walk(
     let through = match relation {
         Relation::Callers => walker.through(&roots, params.dispatch),
         // Callers of a base's method are only named: they may never run this one.
-        Relation::Impact => walker.through(&roots, false),
+        Relation::Impact | Relation::Refs => walker.through(&roots, false),
         _ => Vec::new(),
     };
     let look = if params.all { LOOK_ALL } else { LOOK };

@@ -197,7 +197,7 @@ impl DefFlags {
     pub const ABSTRACT: Self = Self(1 << 7);
     /// A test function, by name.
     pub const TEST: Self = Self(1 << 8);
-    /// `typing.overload`.
+    /// A signature without a body: `typing.overload` of Python, overloads and declarations of TypeScript.
     pub const OVERLOAD: Self = Self(1 << 9);
     /// Go: embedded field or interface (also in [`Def::bases`] of its type).
     pub const EMBEDDED: Self = Self(1 << 10);

@@ -9,7 +9,7 @@ use crate::role::{Role, role_of};
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::path::{dir_of, stem_of};
 use indexd_model::view::{CONFIDENCE_CERTAIN, Edge, Occurrence};
-use indexd_model::{ChunkDoc, ChunkKind, DefDoc, DefIdx, DefKind, EdgeKind, FileDoc, FileRoles, Lines};
+use indexd_model::{ChunkDoc, ChunkKind, DefDoc, DefKind, EdgeKind, FileDoc, FileRoles, Lines};
 use indexd_text::terms;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -120,8 +120,9 @@ impl Uses {
 
 fn uses_of(units: &mut Units, s: &Shown, allowed: &Allowed) -> Vec<Use> {
     let mut out = Vec::new();
-    let source = s.unit.def.some().unwrap_or_else(|| units.view.def_doc(s.unit.file, DefIdx::NONE));
-    for edge in units.edges(source).iter().filter(|e| allowed.kinds.contains(&e.kind)) {
+    let edges: Vec<Edge> =
+        units.within(&s.unit).into_iter().flat_map(|def| units.edges(def).to_vec()).collect();
+    for edge in edges.iter().filter(|e| allowed.kinds.contains(&e.kind)) {
         let is_seen = |o: &Occurrence| {
             o.confidence >= CONFIDENCE_CERTAIN && s.lines.iter().any(|l| l.start <= o.line && o.line <= l.end)
         };

@@ -7,10 +7,11 @@ use crate::role::{Role, role_of};
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::path::{dir_of, stem_of};
 use indexd_model::view::DefRecord;
-use indexd_model::{DefDoc, DefFlags, DefKind, EdgeKind, Lines};
+use indexd_model::{DefDoc, DefFlags, DefKind, EdgeKind, FileDoc, Lines};
 use indexd_text::terms;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Maximum definitions of one name that count as named; a name with more is ambiguous.
 const MEANT_MAX: usize = 3;
@@ -121,6 +122,7 @@ fn definitions_of(units: &mut Units, last: &str, before: &[&str], form: NameForm
     if found.iter().any(|f| f.1) {
         found.retain(|f| f.1);
     }
+    keep_bodies(units, &mut found);
     found
 }
 
@@ -132,6 +134,19 @@ fn n_different(units: &Units, found: &[(DefDoc, bool)]) -> usize {
         record.kind != DefKind::Field || fields.insert((record.file, record.qualified))
     };
     found.iter().filter(is_new).count()
+}
+
+/// Removes overloads without a body where one of their file has a body: uses lead to that one.
+fn keep_bodies(units: &mut Units, found: &mut Vec<(DefDoc, bool)>) {
+    let of = |d: &DefRecord| (d.file, Arc::clone(&d.qualified));
+    let is_signature = |d: &DefRecord| d.flags.has(DefFlags::OVERLOAD);
+    let records: Vec<Rc<DefRecord>> = found.iter().map(|f| units.def(f.0)).collect();
+    let bodies: FxHashSet<(FileDoc, Arc<str>)> =
+        records.iter().filter(|d| !is_signature(d)).map(|d| of(d)).collect();
+    found.retain(|(def, _)| {
+        let record = units.def(*def);
+        !is_signature(&record) || !bodies.contains(&of(&record))
+    });
 }
 
 /// Splits a name into its parts: `pkg.Type#method` has three.

@@ -3,7 +3,7 @@
 
 use crate::patterns::{RoleGlobs, RolePatterns};
 use indexd_model::view::{ChunkRecord, DefRecord, Edge, FileRecord, PathPosting};
-use indexd_model::{ChunkDoc, ChunkKind, DefDoc, EdgeKind, FileDoc, IndexView, Lines, Span};
+use indexd_model::{ChunkDoc, ChunkKind, DefDoc, DefIdx, EdgeKind, FileDoc, IndexView, Lines, Span};
 use indexd_text::bm25::ln;
 use indexd_text::terms;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -223,6 +223,18 @@ impl<'v> Units<'v> {
         };
         self.defs.insert(def, unit.clone());
         unit
+    }
+
+    /// The definition of a unit, or its file, and the functions that are shown within it.
+    pub fn within(&self, unit: &Unit) -> Vec<DefDoc> {
+        let doc = |idx| self.view.def_doc(unit.file, idx);
+        let own = unit.def.some().unwrap_or_else(|| doc(DefIdx::NONE));
+        let is_inside = |at| unit.spans.iter().any(|(span, _)| span.contains(at));
+        let interface = self.view.interface(unit.file);
+        let functions =
+            interface.defs.iter().enumerate().filter(|(_, d)| d.kind.is_callable() && is_inside(d.name_span));
+        let functions = functions.map(|(i, _)| doc(DefIdx(i as u32))).filter(|d| *d != own);
+        [own].into_iter().chain(functions).collect()
     }
 
     /// The unit at a byte of a file; the first unit if no chunk contains the byte.

@@ -31,7 +31,7 @@ use indexd_model::{
 };
 
 /// Changes when equal facts get other links or lookups; part of the recipe of an index.
-pub const LINKER_VERSION: u32 = 14;
+pub const LINKER_VERSION: u32 = 15;
 
 /// Resolves the uses of `file`, whose facts, body and all, are `facts`, against `view`.
 ///

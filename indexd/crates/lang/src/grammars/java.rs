@@ -248,19 +248,18 @@ fn record_pattern(it: &mut Visitor, node: usize, _: Role) -> ExprId {
 /// A constructor without parameters of its own has those of the head.
 fn compact(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     it.scoped(|it| {
-        let class = it.class;
-        if let Some(params) = it.b.defs.get(class.index()).map(|c| c.params.clone()) {
-            for param in &params {
-                let at = it.b.binding_head(*param).1 as usize;
-                let end = it.text[at..].find(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
-                let name = &it.text[at..at + end.unwrap_or(0)];
-                it.bind_as(name, *param);
-            }
-            if let Some(def) = it.part(node, 0).and_then(|n| it.def_at(n)) {
-                it.b.defs[def.index()].params = params;
-            }
+        let params = it.b.defs.get(it.class.index()).map_or(Vec::new(), |c| c.params.clone());
+        for param in &params {
+            let at = it.b.binding_head(*param).1 as usize;
+            let end = it.text[at..].find(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
+            let name = &it.text[at..at + end.unwrap_or(0)];
+            it.bind_as(name, *param);
         }
-        it.function(node)
+        let expr = it.function(node);
+        if let Some(def) = it.part(node, 0).and_then(|n| it.def_at(n)) {
+            it.b.defs[def.index()].params = params;
+        }
+        expr
     })
 }
 

@@ -30,6 +30,7 @@ mod kotlin;
 #[cfg(feature = "shell")]
 mod lua;
 mod macros;
+mod made;
 mod missed;
 mod paths;
 #[cfg(feature = "web")]
@@ -213,7 +214,8 @@ fn facts_of(
     root: Node,
 ) -> Option<FileFacts> {
     let tree = Flat::new(root);
-    let mut walk = Walk::new(text, index, grammar, &tree, roles.has(FileRoles::TEST));
+    let made = if language == Language::Rust { made::made(text, &tree) } else { made::Made::default() };
+    let mut walk = Walk::new(text, index, grammar, &tree, &made, roles.has(FileRoles::TEST));
     walk.file();
     if walk.b.defs.len() > DEFS_PER_FILE_MAX {
         return None;
@@ -248,7 +250,7 @@ fn facts_of(
         let third = third.as_ref().map(|t| Flat::new(t.root_node()));
         let mut asides = typed::Asides::default();
         [&first, &second, &third].into_iter().flatten().for_each(|tree| asides.add(tree));
-        typed::uses(&mut walk.b, text, forms, &tree, &asides);
+        typed::uses(&mut walk.b, text, forms, &tree, (&asides, &made));
     }
     let outcome = if root.has_error() { Outcome::Recovered } else { Outcome::Parsed };
     let (idle, mut pieces) = (walk.idle, walk.pieces);

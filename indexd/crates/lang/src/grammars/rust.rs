@@ -3,7 +3,8 @@
 //! Shapes of its own: `a::b` is the member `b` of `a`; `&x` is `Node::Address`, `*x` `Node::Star`, `x?` the word
 //! `?`, `async {}` the word `async`, `impl A + B` and `dyn A` words of `Node::Binary`s; a macro is called by the word
 //! `!`; what a pattern takes apart is `Node::Assert`ed to be what the pattern names; `Self` is a type parameter whose
-//! source is the type, or the definition of the trait. Members of an `impl` block have its type and then its
+//! source is the type, or the definition of the trait. A name among the arguments of a macro of the same file may be
+//! the name of an item, or the end of a path (`grammars/made.rs`). Members of an `impl` block have its type and then its
 //! trait as bases, and its type parameters before their own; the block itself is a definition without a name where
 //! it has a trait. An import whose name is not that of its path has that path by `#[path]`, and is a [`ImportKind::Name`](indexd_model::facts::ImportKind::Name) where `#[macro_use]`
 //! stands before it. What is there where a condition does not hold (`cfg(not(..))`) is conditional.
@@ -143,6 +144,10 @@ pub(super) const RUST: Grammar = Grammar {
         Define::new("const_item", Constant).body(&["value"]),
         Define::new("static_item", Variable).body(&["value"]),
         Define::new("macro_definition", Macro).body(&["macro_rule"]),
+        Define::new("macro_invocation", Function).made(),
+        Define::new("macro_invocation", Struct).made(),
+        Define::new("macro_invocation", Enum).made(),
+        Define::new("macro_invocation", Constant).made(),
         Define::new("field_declaration", Field).body(&[]),
         Define::new("enum_variant", Constant).body(&[]),
     ],

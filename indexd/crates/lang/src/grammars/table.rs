@@ -134,6 +134,8 @@ pub enum Name {
     First(&'static [&'static str]),
     /// In the first argument of a macro whose call stands before a body.
     Macro,
+    /// In the argument of which a macro of the file makes an item.
+    Made,
     /// A word that stands for itself.
     Word(&'static str),
     /// In the names and strings before the body, joined by dots.
@@ -330,6 +332,13 @@ impl Define {
     /// Only inside a type.
     pub const fn in_type(mut self) -> Self {
         self.in_type = true;
+        self
+    }
+
+    /// By a macro of the file.
+    pub const fn made(mut self) -> Self {
+        self.name = Name::Made;
+        self.body = &[];
         self
     }
 

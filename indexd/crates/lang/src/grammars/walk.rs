@@ -8,6 +8,7 @@ pub(super) use names::Found;
 
 use super::compiled::{Action, Compiled};
 use super::flat::Flat;
+use super::made::Made;
 use super::table::{Define, Exported, Head, Name, has_word};
 use super::{cfamily, ecma, macros, paths};
 use crate::builder::Builder;
@@ -67,6 +68,7 @@ pub(super) struct Walk<'s, 'g> {
     lines: &'s LineIndex,
     grammar: &'g Compiled,
     tree: &'g Flat<'g>,
+    made: &'g Made<'s>,
     is_test_file: bool,
     /// The module or function that is being read, for imports in it.
     around: DefIdx,
@@ -80,12 +82,13 @@ impl<'s, 'g> Walk<'s, 'g> {
         lines: &'s LineIndex,
         grammar: &'g Compiled,
         tree: &'g Flat<'g>,
+        made: &'g Made<'s>,
         is_test_file: bool,
     ) -> Self {
         let (pieces, idle) = (Vec::new(), Vec::new());
         let (package, around) = (None, DefIdx::NONE);
         let b = Builder::new();
-        Self { text, b, pieces, idle, package, lines, grammar, tree, is_test_file, around, taken: None }
+        Self { text, b, pieces, idle, package, lines, grammar, tree, made, is_test_file, around, taken: None }
     }
 
     pub(super) fn file(&mut self) {
@@ -324,6 +327,9 @@ impl<'s, 'g> Walk<'s, 'g> {
             Name::Unnamed(_) => DefFlags::ANONYMOUS.with(DefFlags::LOCAL),
             _ => self.flags(&found.name, is, before, inside, owner, rule),
         };
+        if is_ecma && node.kind().ends_with("_signature") && is.is_callable() {
+            def.flags.set(DefFlags::OVERLOAD);
+        }
         let is_member = of_class.class().is_some() || is_of_value;
         let is_passed_on = inside.is_exported && !inside.in_function && ecma::PATTERNS.contains(&rule.kind);
         ecma::mark_member(&mut def, of_class, is_of_value, is_passed_on);

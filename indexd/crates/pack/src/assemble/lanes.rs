@@ -74,15 +74,30 @@ impl Assembly<'_> {
     }
 
     /// The shown units that are named, once for each named definition; among other words their own definition
-    /// counts too.
-    fn by_definition(&self, shown: &[Shown]) -> Vec<Shown> {
-        let of = |s: &Shown| {
+    /// counts too. A function that another definition shows has its own lines.
+    fn by_definition(&mut self, shown: &[Shown]) -> Vec<Shown> {
+        let mut out = Vec::new();
+        for s in shown {
             let named = self.named.defs.iter().filter(|(key, _)| *key == s.unit.key).map(|(_, def)| *def);
             let own = (!self.named.is_all).then_some(s.unit.def);
             let defs: BTreeSet<DefDoc> = named.chain(own).collect();
-            defs.into_iter().map(|def| Shown { def, ..s.clone() }).collect::<Vec<_>>()
-        };
-        shown.iter().flat_map(of).collect()
+            for def in defs {
+                let mut of = Shown { def, ..s.clone() };
+                if let Some(record) = def.some().filter(|d| *d != s.unit.def).map(|d| self.s.units.def(d))
+                    && record.kind.is_callable()
+                {
+                    of.lines.retain_mut(|l| {
+                        *l = Lines {
+                            start: l.start.max(record.lines.start),
+                            end: l.end.min(record.lines.end),
+                        };
+                        l.start <= l.end
+                    });
+                }
+                out.push(of);
+            }
+        }
+        out
     }
 
     /// Shows units that contain a phrase of the text, in any file.

@@ -247,3 +247,35 @@ fn a_unit_may_begin_below_the_line_of_its_name() {
     let pack = pack(&view, json!({"query": "request parse"}));
     assert!(pack.rendered.contains("router.handle(req, res)"), "{}", pack.rendered);
 }
+
+#[test]
+fn a_function_within_another_comes_with_what_it_calls_itself() {
+    let help =
+        "export function alpha(n) {\n  return n + 1;\n}\n\nexport function beta(n) {\n  return n + 2;\n}\n";
+    let outer = "import { alpha, beta } from './help';\n\nexport function outer(n) {\n  function first() {\n    return alpha(n);\n  }\n  \
+                 function second() {\n    return beta(n);\n  }\n  return first() + second();\n}\n";
+    let view = Oracle::of(&[("help.js", help), ("outer.js", outer)]);
+    let titles = |query: &str| -> Vec<String> {
+        pack(&view, json!({"query": query})).items().map(|i| i.title.clone()).collect()
+    };
+    for (query, callees) in [("outer.second", &["beta(n)"][..]), ("outer", &["alpha(n)", "beta(n)"][..])] {
+        let got = titles(query);
+        for callee in callees {
+            assert!(got.iter().any(|t| t.contains(callee)), "{query}: {got:?}");
+        }
+    }
+}
+
+#[test]
+fn a_name_with_overloads_means_the_one_with_a_body() {
+    let signatures: String = (0..4).map(|i| format!("  send(name: 'a{i}'): void;\n")).collect();
+    let bus = format!(
+        "export class Bus {{\n{signatures}  send(name: string): void {{\n    deliver(name);\n  }}\n}}\n\nfunction deliver(name: string) {{}}\n"
+    );
+    let user = "import { Bus } from './bus';\n\nexport function greet(bus: Bus) {\n  bus.send('a1');\n}\n";
+    let view = Oracle::of(&[("bus.ts", &*bus), ("user.ts", user)]);
+    let pack = pack(&view, json!({"query": "Bus.send"}));
+    for part in ["deliver(name);", "bus.send('a1')", "function deliver"] {
+        assert!(pack.rendered.contains(part), "{part}: {}", pack.rendered);
+    }
+}

@@ -3,7 +3,7 @@
 use super::Linker;
 use crate::typed::slots::Asks;
 use crate::typed::{DefAt, Env, File, Ty, Type, Val};
-use indexd_model::{BindingId, DefFlags, DefKind, ExprId, List, Node};
+use indexd_model::{BindingId, DefFlags, DefIdx, DefKind, ExprId, List, Node};
 use std::rc::Rc;
 
 /// Nesting of types whose signatures are looked for.
@@ -242,32 +242,38 @@ impl<'a> Linker<'a> {
 
     /// The signatures of a function: those without a body where there are any.
     fn overloads(&mut self, at: DefAt, env: &Env) -> Vec<Signature> {
-        let facts = self.facts(at.file);
-        let own = facts.def(at.def);
-        let is_static = own.flags.has(DefFlags::STATIC);
-        let of = |at| Signature { of: Callable::Def(at), env: Rc::clone(env) };
-        if own.receiver.is_some() || own.flags.has(DefFlags::OF_VALUE) {
-            return vec![of(at)];
-        }
-        let mut all: Vec<DefAt> = self
-            .files
-            .siblings(at)
-            .into_iter()
-            .filter(|d| {
-                let it = facts.def(*d);
-                it.kind == own.kind && it.flags.has(DefFlags::STATIC) == is_static
-            })
-            .map(|def| DefAt { def, ..at })
-            .take(OVERLOADS_MAX)
-            .collect();
-        let is_declared = own.parent.some().is_some_and(|p| facts.def(p).kind == DefKind::Interface);
-        if all.len() > 1 && !is_declared {
-            all.pop();
-        }
+        let mut all = self.of_one_function(at);
+        all.retain(|at| self.files.def(*at).flags.has(DefFlags::OVERLOAD));
         if all.is_empty() {
             all.push(at);
         }
-        all.into_iter().map(of).collect()
+        let of = |at| Signature { of: Callable::Def(at), env: Rc::clone(env) };
+        all.into_iter().take(OVERLOADS_MAX).map(of).collect()
+    }
+
+    /// The declarations of a function or method.
+    fn of_one_function(&mut self, at: DefAt) -> Vec<DefAt> {
+        let facts = self.facts(at.file);
+        let own = facts.def(at.def);
+        if own.receiver.is_some() || own.flags.has(DefFlags::OF_VALUE) {
+            return vec![at];
+        }
+        let is_static = own.flags.has(DefFlags::STATIC);
+        let is_it = |d: &DefIdx| {
+            let it = facts.def(*d);
+            it.kind == own.kind && it.flags.has(DefFlags::STATIC) == is_static
+        };
+        self.files.siblings(at).into_iter().filter(is_it).map(|def| DefAt { def, ..at }).collect()
+    }
+
+    /// The declaration with a body, where that of an overload without one is given.
+    pub(super) fn with_body(&mut self, at: DefAt) -> DefAt {
+        let is_signature = |l: &Self, at| l.files.def(at).flags.has(DefFlags::OVERLOAD);
+        if !is_signature(self, at) {
+            return at;
+        }
+        let all = self.of_one_function(at);
+        all.into_iter().find(|at| !is_signature(self, *at)).unwrap_or(at)
     }
 
     pub(super) fn params(&mut self, signature: &Signature) -> Vec<Param> {

@@ -141,12 +141,13 @@ impl<'a> Linker<'a> {
     }
 
     /// A function of an object literal implements the method that is expected under its name.
-    fn fulfils(&self, own: DefAt, hits: &[Hit], out: &mut Links) {
-        let is_method = |at| self.files.def(at).kind == DefKind::Method;
+    fn fulfils(&mut self, own: DefAt, hits: &[Hit], out: &mut Links) {
+        let is_method = |l: &Self, at| l.files.def(at).kind == DefKind::Method;
         for hit in hits {
             let Target::Def(at) = hit.target else { continue };
-            if is_method(own) || is_method(at) {
-                let target = DefRef { file: self.doc(at.file), def: at.def };
+            if (is_method(self, own) || is_method(self, at))
+                && let Some(target) = self.reference(hit.target)
+            {
                 out.links.push(crate::implement(self.facts(0), own.def, target));
             }
         }
@@ -175,9 +176,12 @@ impl<'a> Linker<'a> {
         }
     }
 
-    fn reference(&self, target: Target) -> Option<DefRef> {
+    fn reference(&mut self, target: Target) -> Option<DefRef> {
         match target {
-            Target::Def(at) => Some(DefRef { file: self.doc(at.file), def: at.def }),
+            Target::Def(at) => {
+                let at = self.with_body(at);
+                Some(DefRef { file: self.doc(at.file), def: at.def })
+            }
             Target::Module(file) => Some(DefRef { file: self.doc(file), def: DefIdx::NONE }),
             Target::External | Target::NotFound => None,
         }
@@ -191,12 +195,9 @@ impl<'a> Linker<'a> {
     fn emit(&mut self, found: Found, it: Use, out: &mut Links) {
         let facts = self.facts(0);
         let target = match found.target {
-            Target::Def(at) => Ok(vec![DefRef { file: self.doc(at.file), def: at.def }]),
-            Target::Module(file) if it.role == Role::Import => {
-                Ok(vec![DefRef { file: self.doc(file), def: DefIdx::NONE }])
-            }
             // A module by its name is a qualifier.
-            Target::Module(_) => return,
+            Target::Module(_) if it.role != Role::Import => return,
+            Target::Def(_) | Target::Module(_) => Ok(self.reference(found.target).into_iter().collect()),
             Target::External => Err(UnresolvedReason::External),
             Target::NotFound if is_of_node(facts.str(it.name)) => Err(UnresolvedReason::Builtin),
             Target::NotFound if is_global(facts.str(it.name)) => Err(UnresolvedReason::External),

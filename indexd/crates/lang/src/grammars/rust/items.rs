@@ -226,7 +226,7 @@ pub(super) fn import(it: &mut Visitor, node: usize, _: Role) -> ExprId {
 }
 
 /// Gives a definition what the block around says of its members.
-fn member(it: &mut Visitor, def: DefIdx, own: Vec<BindingId>) {
+pub(super) fn member(it: &mut Visitor, def: DefIdx, own: Vec<BindingId>) {
     let d = &mut it.b.defs[def.index()];
     if d.receiver.is_some() {
         d.bases.clone_from(&it.block.bases);

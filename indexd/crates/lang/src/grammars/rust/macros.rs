@@ -3,7 +3,7 @@
 use crate::grammars::flat::Flat;
 use crate::grammars::typed::Visitor;
 use crate::parse::Parses;
-use indexd_model::{BindingId, ExprId, Node as Shape, Role};
+use indexd_model::{BindingId, DefIdx, ExprId, Node as Shape, Role};
 use tree_sitter::Tree;
 
 /// Traits of the standard library that are derived.
@@ -70,7 +70,9 @@ pub(super) fn invocation(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     };
     let callee = it.word("!", callee, at);
     let Some(list) = it.part(node, 1) else { return callee };
-    let args = match it.aside(list) {
+    let is_made = |it: &Visitor, n| it.def_at(n).is_some() || it.made.paths.contains_key(&it.start(n));
+    let has_made = it.children(list).any(|n| is_made(it, n));
+    let args = match it.aside(list).filter(|_| !has_made) {
         Some(inner) => it.in_aside(inner, |it, node| match it.tree.node(node).kind() {
             "block" => vec![it.expr(node, Role::Read)],
             _ => it.children(node).map(|c| it.expr(c, Role::Read)).collect(),
@@ -125,6 +127,17 @@ pub(super) fn tokens(it: &mut Visitor, node: usize, _: Role) -> ExprId {
         let at = it.start(*part);
         let role = if next.starts_with('(') { Role::Call } else { Role::Read };
         it.tell(*part);
+        if let Some(def) = it.def_at(*part) {
+            base = None;
+            made_item(it, def, at);
+            continue;
+        }
+        let made = it.made;
+        if let Some(path) = made.paths.get(&at) {
+            let of = path_of(it, path);
+            base = Some(it.attr(of, *part, role));
+            continue;
+        }
         base = match before {
             "." | "::" => {
                 let of = base.unwrap_or(it.opaque());
@@ -142,6 +155,26 @@ pub(super) fn tokens(it: &mut Visitor, node: usize, _: Role) -> ExprId {
         };
     }
     it.opaque()
+}
+
+/// Fills in the type and the result of an item that a macro makes.
+fn made_item(it: &mut Visitor, def: DefIdx, at: u32) {
+    super::items::member(it, def, Vec::new());
+    let made = it.made;
+    let result = made.results.get(&at).filter(|r| !r.is_empty());
+    let result = result.map(|path| path_of(it, path));
+    it.b.defs[def.index()].results = result.into_iter().collect();
+}
+
+/// A path that is written in a macro, without uses of its names.
+fn path_of<'s>(it: &mut Visitor<'_, 's>, path: &[(&'s str, u32)]) -> ExprId {
+    let Some(((first, at), rest)) = path.split_first() else { return it.opaque() };
+    let mut base = it.named(first, *at, Role::None);
+    for (name, at) in rest {
+        let name = it.b.str(name);
+        base = it.b.expr(Shape::Attr { base, name }, *at, Role::None);
+    }
+    base
 }
 
 /// What is derived.

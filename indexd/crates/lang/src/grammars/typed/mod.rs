@@ -11,6 +11,7 @@ pub(in crate::grammars) mod forms;
 mod values;
 
 use super::flat::Flat;
+use super::made::Made;
 use super::missed;
 use crate::builder::Builder;
 use forms::{Form, Forms, Place, Row};
@@ -23,7 +24,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// Adds the uses of names in the tree of `text`, whose definitions are in `b`, and all that tells types.
-pub(super) fn uses<'s>(b: &mut Builder<'s>, text: &'s str, forms: &Forms, tree: &Flat, asides: &Asides) {
+pub(super) fn uses<'s>(
+    b: &mut Builder<'s>,
+    text: &'s str,
+    forms: &Forms,
+    tree: &Flat,
+    (asides, made): (&Asides, &Made<'s>),
+) {
     let by_name = b.defs.iter().enumerate();
     let by_name = by_name.filter(|(_, d)| !d.flags.has(DefFlags::TITLE));
     let by_name = by_name.map(|(i, d)| (d.name_span.start, DefIdx(i as u32))).collect();
@@ -48,6 +55,7 @@ pub(super) fn uses<'s>(b: &mut Builder<'s>, text: &'s str, forms: &Forms, tree: 
         result: None,
         subject: opaque,
         asides,
+        made,
         n_asides: 0,
         block: Block::default(),
         depth: 0,
@@ -113,6 +121,7 @@ pub(in crate::grammars) struct Visitor<'b, 's> {
     /// What the innermost `switch` or `match` looks at.
     pub(in crate::grammars) subject: ExprId,
     asides: &'b Asides<'b>,
+    pub(in crate::grammars) made: &'b Made<'s>,
     /// How many of them are being read, one inside the other.
     n_asides: u32,
     /// The block around that gives members to a type.

@@ -18,6 +18,12 @@ impl<'s, 'g> Walk<'s, 'g> {
                 let start = node.start_byte();
                 return macros::named(self.text.get(start..end)?, start as u32);
             }
+            Name::Made => {
+                let (name, is) = *self.made.items.get(&at)?;
+                let name = self.tree.node(name);
+                return (is == rule.is)
+                    .then(|| Found { span: self.span(name), ..Found::named(self.slice(name)) });
+            }
             Name::Call(functions) => return self.called_with(node, functions),
             Name::Symbols(functions) => return self.symbol(node, functions, rule.each, n),
             Name::Word(word) => {
