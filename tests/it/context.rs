@@ -371,7 +371,10 @@ fn hit_rates_are_told_to_people_and_to_prometheus() {
         ok(&user.ctl(&["pack", "delay"]));
     }
     let status = ok(&user.ctl(&["status"]));
-    assert!(status.contains("caches") && status.contains("packs served 2 of 3, kept token counts "), "{status}");
+    assert!(
+        status.contains("caches") && status.contains("packs served 2 of 3, kept token counts "),
+        "{status}"
+    );
     let metrics = ok(&user.ctl(&["metrics"]));
     let value = |name: &str| -> f64 {
         let line = metrics.lines().find(|l| l.starts_with(&format!("{name} ")));
