@@ -169,9 +169,9 @@ fn made_item(it: &mut Visitor, def: DefIdx, at: u32) {
 /// A path that is written in a macro, without uses of its names.
 fn path_of<'s>(it: &mut Visitor<'_, 's>, path: &[(&'s str, u32)]) -> ExprId {
     let Some(((first, at), rest)) = path.split_first() else { return it.opaque() };
-    let mut base = it.named(*first, *at, Role::None);
+    let mut base = it.named(first, *at, Role::None);
     for (name, at) in rest {
-        let name = it.b.str(*name);
+        let name = it.b.str(name);
         base = it.b.expr(Shape::Attr { base, name }, *at, Role::None);
     }
     base
