@@ -176,7 +176,7 @@ fn cache_dir(dirs: &Dirs) -> Check {
 /// Whether a folder lies on a network file system, where memory maps and locks are not reliable.
 #[cfg(target_os = "linux")]
 fn is_network(dir: &Path) -> bool {
-    // statfs(2), as the daemon knows them (`indexd_os::is_network_file_system`): NFS, SMB, SMB2, CIFS, 9P, Ceph, FUSE,
+    // statfs(2), equal to `indexd_os::is_network_file_system`: NFS, SMB, SMB2, CIFS, 9P, Ceph, FUSE,
     // AFS twice, NCP, vboxsf, vmhgfs, Parallels, Lustre, GPFS, BeeGFS, Coda, OCFS2, GFS2, OrangeFS, PanFS, ACFS, hostfs.
     const NETWORK: [rustix::fs::FsWord; 23] = [
         0x6969,
