@@ -173,11 +173,10 @@ fn cache_dir(dirs: &Dirs) -> Check {
     check
 }
 
-/// Whether a folder lies on a network file system, where memory maps and locks are not reliable.
+/// Returns true if a folder is on a network file system. Memory maps and locks are not reliable there.
 #[cfg(target_os = "linux")]
 fn is_network(dir: &Path) -> bool {
-    // statfs(2), equal to `indexd_os::is_network_file_system`: NFS, SMB, SMB2, CIFS, 9P, Ceph, FUSE,
-    // AFS twice, NCP, vboxsf, vmhgfs, Parallels, Lustre, GPFS, BeeGFS, Coda, OCFS2, GFS2, OrangeFS, PanFS, ACFS, hostfs.
+    // Magic numbers of statfs(2), equal to those of `indexd_os::is_network_file_system`.
     const NETWORK: [rustix::fs::FsWord; 23] = [
         0x6969,
         0x517b,
