@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// Lines that people get unless they ask for more.
 const LINES_SEEN: u32 = 1_000;
 
-/// Files whose lines are asked for together.
+/// Maximum number of files of one request.
 const GROUP_FILES_MAX: usize = 1_000;
 
 const EXAMPLES: &str = "Examples:
@@ -182,8 +182,8 @@ pub fn grep(common: &Common, args: &GrepArgs) -> Result<(), Failure> {
     if answer.n_lines == 0 { Err(Failure::NoResult) } else { Ok(()) }
 }
 
-/// Returns every line, and the envelope of the first answer, if a line matches. The files are counted first and
-/// then read in groups, so that none is searched again for each answer.
+/// Prints every line. Returns the envelope of the first answer, or `None` if no line matches. Counts the lines of
+/// each file first, then asks for the files in groups.
 fn every_line(
     session: &mut Session,
     params: GrepParams,

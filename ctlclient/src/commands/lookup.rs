@@ -14,7 +14,7 @@ use indexd_proto::search::{
 use indexd_proto::why::{Standing, WhyParams, WhyResult};
 use std::io::Read;
 
-/// Places without room that an answer to `show` names.
+/// Maximum number of omitted places in an answer to `show`.
 const CUT_NAMED: usize = 40;
 /// Definitions in tests that an answer to `show` names.
 const TESTS_NAMED: usize = 5;
