@@ -74,7 +74,7 @@ fn list(pack: &Pack) -> Markup {
                     ol start=(n + 1) {
                         @for i in &section.items {
                             @let number = { n += 1; n };
-                            (row(format!("#item-{number}"), name(i), format!("{}:{}", plain(base(&i.file_rel_path)), i.lines.start)))
+                            (row(format!("#item-{number}"), name(i), format!("{}:{}", plain(base(i.path())), i.lines().start)))
                         }
                     }
                 }
@@ -298,7 +298,7 @@ fn item(i: &Item, n: usize, code: &mut Code, editor: &Editor) -> Markup {
         article id={ "item-" (n) } tabindex="-1" {
             h3 { (n) ". " (name(i)) }
             p.place {
-                (editor.link(&i.file_rel_path, i.lines.start, &format!("{}:{}-{}", plain(&i.file_rel_path), i.lines.start, i.lines.end)))
+                (editor.link(i.path(), i.lines().start, &format!("{}:{}-{}", plain(i.path()), i.lines().start, i.lines().end)))
                 " · " (i.form.name()) " · " (i.tokens) " tokens"
             }
             details {
@@ -416,6 +416,7 @@ fn foot(pack: &Pack) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use indexd_proto::pack::{At, LineRange, Provenance};
 
     #[test]
     fn what_comes_from_a_repository_stays_text() {
@@ -434,7 +435,12 @@ mod tests {
             ..Default::default()
         };
         pack.change = Some(ChangeReport { files: vec![file], ..ChangeReport::default() });
-        let mut i = Item { title: hostile.to_owned(), file_rel_path: hostile.to_owned(), ..Item::default() };
+        let at = At::Graph {
+            file_rel_path: hostile.to_owned(),
+            lines: LineRange::default(),
+            provenance: Provenance::default(),
+        };
+        let mut i = Item { title: hostile.to_owned(), at, ..Item::default() };
         i.excerpt.text = format!("{hostile}\n");
         i.excerpt.parts = vec![indexd_proto::pack::Part {
             lines: indexd_proto::pack::LineRange { start: 1, end: 1 },

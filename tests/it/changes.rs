@@ -185,7 +185,7 @@ fn a_file_without_its_secrets_still_comes_from_head() {
             let answer = pack(&world, json!({"query": word, "includeExplain": true})).await;
             let pack: Pack = check_shape("pack", &json!({"result": answer["result"]["pack"]}));
             let items = pack.sections.into_iter().flat_map(|s| s.items);
-            let of = |i: indexd_proto::pack::Item| i.provenance.expect("layout graph has one");
+            let of = |i: indexd_proto::pack::Item| i.provenance().clone();
             let mut found = items.filter(|i| i.title.contains(word)).map(of);
             let first = found.next().unwrap_or_else(|| panic!("{word}: {answer}"));
             first.reference

@@ -27,7 +27,7 @@ pub struct Parts {
 pub fn places(pack: &Pack) -> Vec<(String, u32, u32)> {
     let items = pack.sections.iter().flat_map(|s| &s.items).filter(|i| i.form != Form::Diff);
     let of = |i: &Item| {
-        let path = i.file_rel_path.clone();
+        let path = i.path().to_owned();
         i.excerpt.parts.iter().map(move |p| (path.clone(), p.lines.start, p.lines.end)).collect::<Vec<_>>()
     };
     items.flat_map(of).collect()
@@ -120,7 +120,7 @@ fn list(out: &mut String, items: &[&Item], shown: usize, style: Style) {
     let rows: Vec<(String, String)> = items
         .iter()
         .take(shown)
-        .map(|i| (name(i), format!("{}:{}", safe_line(&i.file_rel_path), i.lines.start)))
+        .map(|i| (name(i), format!("{}:{}", safe_line(i.path()), i.lines().start)))
         .collect();
     let most = (style.width * 45 / 100).max(16);
     let width = rows.iter().map(|(name, _)| columns_of(name)).max().unwrap_or(0).min(most);
@@ -201,7 +201,7 @@ fn item(
     signals: bool,
 ) {
     let name = name(item);
-    let place = format!("{}:{}-{}", safe_line(&item.file_rel_path), item.lines.start, item.lines.end);
+    let place = format!("{}:{}-{}", safe_line(item.path()), item.lines().start, item.lines().end);
     let left = columns_of(&name) + 5;
     out.push('\n');
     if let Some(section) = section {
@@ -333,15 +333,15 @@ fn excerpt(out: &mut String, item: &Item, style: Style, code: &Code) {
     };
     // What a whole item leaves out at its ends is not part of it.
     let is_cut = item.excerpt.truncated;
-    let mut next = if is_cut { item.lines.start } else { first.lines.start };
+    let mut next = if is_cut { item.lines().start } else { first.lines.start };
     let mut texts = item.excerpt.text.lines();
     for part in parts {
         gap(out, next, part.lines.start.saturating_sub(1));
-        lines(out, (&item.file_rel_path, part), &mut texts, style, code);
+        lines(out, (item.path(), part), &mut texts, style, code);
         next = part.lines.end + 1;
     }
     if is_cut {
-        gap(out, next, item.lines.end);
+        gap(out, next, item.lines().end);
     }
 }
 
@@ -460,7 +460,7 @@ fn next(pack: &Pack) -> Vec<String> {
     };
     let shown = || pack.sections.iter().flat_map(|s| &s.items);
     if let Some(first) = shown().find(|i| i.symbol_id.is_some()) {
-        let place = quoted(&format!("{}:{}", first.file_rel_path, first.lines.start));
+        let place = quoted(&format!("{}:{}", first.path(), first.lines().start));
         if cut("callers") {
             out.push(format!("ctl callers {place}"));
         } else if cut("usages") || cut("key_usages") {
@@ -496,6 +496,7 @@ mod tests {
             "sections": [
                 {"name": "seeds", "dropped": 2, "items": [{
                     "fileRelPath": "net/re\u{1b}try.go", "lines": {"start": 8, "end": 19}, "title": "func delay(n int) time.Duration",
+                    "provenance": {"snippet_id": "", "ref": "", "content_hash": "", "selection_reason": ""},
                     "symbolId": "scip:indexd gomod demo . net/Retry#delay().", "tokens": 42, "scores": {"hybridScore": 0.91, "seedScore": 1.0, "evidenceScore": 1.0},
                     "why": {"rule": "text-hit", "evidence": [{"kind": "identifier", "fileRelPath": "net/retry.go", "line": 11}]},
                     "excerpt": {

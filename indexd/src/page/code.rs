@@ -57,8 +57,8 @@ impl<'f> Code<'f> {
             let lines = LineIndex::new(&text);
             Some(File { language, text, lines })
         };
-        let path = &item.file_rel_path;
-        let file = self.known.entry(path.clone()).or_insert_with(|| load(path));
+        let path = item.path();
+        let file = self.known.entry(path.to_owned()).or_insert_with(|| load(path));
         let Some(file) = file else { return BTreeMap::new() };
         let shown: Vec<Lines> =
             item.excerpt.parts.iter().map(|p| Lines { start: p.lines.start, end: p.lines.end }).collect();

@@ -14,11 +14,11 @@ pub fn of_pack(pack: &indexd_pack::Pack, config: Option<&Config>, unsaved: &[Str
     let chunk = |i: &indexd_pack::pack::Item| {
         let parts = &i.excerpt.parts;
         ShownChunk {
-            file_path: Some(i.file_rel_path.clone()),
-            start_line: parts.first().map_or(i.lines.start, |p| p.lines.start),
-            end_line: parts.last().map_or(i.lines.end, |p| p.lines.end),
+            file_path: Some(i.path().to_owned()),
+            start_line: parts.first().map_or(i.lines().start, |p| p.lines.start),
+            end_line: parts.last().map_or(i.lines().end, |p| p.lines.end),
             tokens: i.tokens,
-            origin: origin(unsaved.contains(&i.file_rel_path), i.scores.seed_score),
+            origin: origin(unsaved.iter().any(|path| path == i.path()), i.scores.seed_score),
         }
     };
     let mut settings = budgets(&serde_json::to_value(&pack.budgets).unwrap_or_default());

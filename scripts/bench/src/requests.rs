@@ -213,7 +213,7 @@ fn check_order(pack: &Pack, request: &Value) -> Result<()> {
 /// Every part is the text of its lines, but for redacted places and for lines that are longer than an item
 /// may be, of which it has a part between marks.
 fn check_excerpt(item: &Item, root: &Path, unsaved: Option<&(String, String)>) -> Result<()> {
-    let path = &item.file_rel_path;
+    let path = item.path();
     let text = match unsaved.filter(|u| u.0 == *path) {
         Some((_, text)) => text.clone(),
         None => match String::from_utf8(std::fs::read(root.join(path))?) {

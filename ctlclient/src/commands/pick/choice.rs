@@ -317,8 +317,8 @@ fn of_item(section: &str, item: &Item, why: String) -> Entry {
     }
     Entry {
         section: section.to_owned(),
-        path: item.file_rel_path.clone(),
-        lines: item.lines,
+        path: item.path().to_owned(),
+        lines: item.lines(),
         title: item.title.clone(),
         zone: Zone::of(&item.traits),
         heading: None,
@@ -371,6 +371,7 @@ pub mod tests {
                 if n == 0 { json!([]) } else { json!([{"lines": {"start": start, "end": start + n - 1}}]) };
             json!({
                 "fileRelPath": path, "lines": {"start": start, "end": start + n.max(1) - 1}, "title": format!("func in {path}"),
+                "provenance": {"snippet_id": "", "ref": "", "content_hash": "", "selection_reason": ""},
                 "chunkUid": format!("b3:{path}"), "tokens": text.len(), "form": form,
                 "excerpt": {"text": text, "parts": parts}, "why": {"rule": "text-hit"},
             })

@@ -201,6 +201,7 @@ mod tests {
     use super::super::choice::tests::choice;
     use super::super::choice::{Choice, Entry, Run};
     use super::*;
+    use indexd_proto::pack::{At, Provenance};
 
     fn entry(path: &str, zone: Zone, runs: &[(u32, &str)]) -> Entry {
         let run = |(start, text): &(u32, &str)| {
@@ -258,9 +259,10 @@ mod tests {
         pack.change = Some(serde_json::from_value(change).unwrap());
         pack.sections.truncate(1);
         let item = &mut pack.sections[0].items[0];
-        (item.file_rel_path, item.excerpt.text) = ("e.go".to_owned(), "F(1)\n".to_owned());
-        item.excerpt.parts[0].lines = LineRange { start: 5, end: 5 };
-        item.lines = LineRange { start: 5, end: 5 };
+        let lines = LineRange { start: 5, end: 5 };
+        item.at = At::Graph { file_rel_path: "e.go".to_owned(), lines, provenance: Provenance::default() };
+        item.excerpt.text = "F(1)\n".to_owned();
+        item.excerpt.parts[0].lines = lines;
         pack.explain = None;
         Choice::of(&pack, CHANGED, |_| String::new())
     }

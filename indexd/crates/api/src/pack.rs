@@ -268,12 +268,11 @@ shapes! {
         symbol_id: Option<String>,
         /// Chunk.
         chunk_uid: String,
-        /// Path, relative to the root.
-        file_rel_path: String,
+        /// Where it is and how to check it, under the names of the layout.
+        #[serde(flatten)]
+        at: At,
         /// Place of the definition.
         range: Range,
-        /// Place of the definition in lines.
-        lines: LineRange,
         /// Language identifier.
         language_id: Word,
         /// The signature, or a heading, or the first line.
@@ -301,12 +300,6 @@ shapes! {
         also_at: Vec<Place>,
         /// Tokens of its excerpt, counted by parts; headers and gap marks are not in it.
         tokens: u64,
-        /// Provenance, except in layout `agent`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        provenance: Option<Provenance>,
-        /// Provenance in layout `agent`, as members of the item.
-        #[serde(flatten, skip_serializing_if = "Option::is_none")]
-        flat_provenance: Option<Provenance>,
     }
 
     /// What is shown of an item.
@@ -513,7 +506,46 @@ shapes! {
     }
 }
 
-/// Provenance of an excerpt: where its source is, and a hash to check it.
+/// Where an item is and how to check it: the path relative to the root, the lines of the definition
+/// (1-based, inclusive), and its provenance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum At {
+    /// In layout `agent`.
+    Agent {
+        /// Path.
+        path: String,
+        /// First line.
+        line_start: u32,
+        /// Last line.
+        line_end: u32,
+        /// Its members stand beside these.
+        #[serde(flatten)]
+        provenance: Provenance,
+    },
+    /// In the other layouts.
+    #[serde(rename_all = "camelCase")]
+    Graph {
+        /// Path.
+        file_rel_path: String,
+        /// Lines.
+        lines: LineRange,
+        /// Provenance.
+        provenance: Provenance,
+    },
+}
+
+impl Default for At {
+    fn default() -> Self {
+        Self::Graph {
+            file_rel_path: String::new(),
+            lines: LineRange::default(),
+            provenance: Provenance::default(),
+        }
+    }
+}
+
+/// Provenance of an excerpt: the state that its source was read from, and a hash to check it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Provenance {
     /// Chunk uid, with line offsets when the item is a part.
@@ -521,12 +553,6 @@ pub struct Provenance {
     /// HEAD's commit when the file equals the committed one, else `worktree:<signature>`.
     #[serde(rename = "ref")]
     pub reference: String,
-    /// Path.
-    pub path: String,
-    /// First line.
-    pub line_start: u32,
-    /// Last line.
-    pub line_end: u32,
     /// BLAKE3 hash of the bytes of these lines in the file, line ends included. If the file changed while the
     /// pack was made, or is an unsaved text, that of the text that the index holds.
     pub content_hash: String,
@@ -627,6 +653,28 @@ impl Pack {
 }
 
 impl Item {
+    /// Path, relative to the root.
+    pub fn path(&self) -> &str {
+        match &self.at {
+            At::Agent { path, .. } | At::Graph { file_rel_path: path, .. } => path,
+        }
+    }
+
+    /// Lines of the definition.
+    pub fn lines(&self) -> LineRange {
+        match self.at {
+            At::Agent { line_start: start, line_end: end, .. } => LineRange { start, end },
+            At::Graph { lines, .. } => lines,
+        }
+    }
+
+    /// Where its source was read from.
+    pub fn provenance(&self) -> &Provenance {
+        match &self.at {
+            At::Agent { provenance, .. } | At::Graph { provenance, .. } => provenance,
+        }
+    }
+
     /// Marks the item as seen in [`crate::Request::seen`]: its chunk uid, with `@head` if only the head was
     /// shown, so that a later pack may show the rest.
     pub fn seen_mark(&self) -> String {

@@ -83,7 +83,14 @@ impl Writer {
         for member in ["createdAt", "stats"] {
             data.as_object_mut().and_then(|members| members.remove(member));
         }
-        split_parts(&mut data);
+        let items =
+            data["sections"].as_array_mut().into_iter().flatten().flat_map(|s| s["items"].as_array_mut());
+        for (item, own) in items.flatten().zip(pack.items()) {
+            // A template may be used with every layout.
+            item["fileRelPath"] = own.path().into();
+            item["lines"] = serde_json::json!(own.lines());
+            split_parts(&mut item["excerpt"]);
+        }
         match self {
             Self::Template(template) => {
                 data["text"] = Value::from(pack.rendered.as_str());
@@ -111,18 +118,14 @@ fn essence(pack: &Value) -> Value {
     }
 }
 
-/// Gives each part of each excerpt its own text in addition to its lines.
-fn split_parts(pack: &mut Value) {
-    let sections = pack["sections"].as_array_mut().into_iter().flatten();
-    let items = sections.flat_map(|s| s["items"].as_array_mut()).flatten();
-    for excerpt in items.map(|i| &mut i["excerpt"]) {
-        let text = excerpt["text"].as_str().unwrap_or_default().to_owned();
-        let mut lines = text.split_inclusive('\n');
-        for part in excerpt["parts"].as_array_mut().into_iter().flatten() {
-            let at = |end: &str| part["lines"][end].as_u64().unwrap_or_default();
-            let n = (at("end") + 1).saturating_sub(at("start")) as usize;
-            part["text"] = lines.by_ref().take(n).collect::<String>().into();
-        }
+/// Gives each part of an excerpt its own text in addition to its lines.
+fn split_parts(excerpt: &mut Value) {
+    let text = excerpt["text"].as_str().unwrap_or_default().to_owned();
+    let mut lines = text.split_inclusive('\n');
+    for part in excerpt["parts"].as_array_mut().into_iter().flatten() {
+        let at = |end: &str| part["lines"][end].as_u64().unwrap_or_default();
+        let n = (at("end") + 1).saturating_sub(at("start")) as usize;
+        part["text"] = lines.by_ref().take(n).collect::<String>().into();
     }
 }
 

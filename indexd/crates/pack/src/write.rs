@@ -15,7 +15,7 @@ use crate::identity::{Source, hex};
 use crate::intent::Row;
 use crate::layout;
 use crate::pack::{
-    Basis, DropReason, EvidenceGap, Excerpt, Excluded, Explain, Form, Item, LineRange, Pack, Part, Place,
+    At, Basis, DropReason, EvidenceGap, Excerpt, Excluded, Explain, Form, Item, LineRange, Pack, Part, Place,
     Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation, Why, Word, line_range,
 };
 use crate::query::STOPWORDS_VERSION;
@@ -116,17 +116,18 @@ fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
     }
     let provenance = provenance(a, ctx, i, signature, snippet_id(&uid, &excerpt, lines.start), &why);
     let c = &a.claimed[i].candidate;
-    let path = c.file.path.to_string();
-    let is_agent = a.request.layout == Layout::Agent;
-    let (flat, nested) = if is_agent { (Some(provenance), None) } else { (None, Some(provenance)) };
+    let (path, lines) = (c.file.path.to_string(), line_range(lines));
+    let at = match a.request.layout {
+        Layout::Agent => At::Agent { path, line_start: lines.start, line_end: lines.end, provenance },
+        _ => At::Graph { file_rel_path: path, lines, provenance },
+    };
     let tokens = a.claimed[i].tokens;
     Item {
         kind: if symbol_id.is_some() { "symbol" } else { "chunk" }.into(),
         symbol_id,
         chunk_uid: uid,
-        file_rel_path: path,
+        at,
         range: source.utf16(whole),
-        lines: line_range(lines),
         language_id: c.file.language.id().into(),
         title: a.title(i, &source),
         scores: scores(c),
@@ -145,8 +146,6 @@ fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
         excerpt,
         also_at,
         tokens,
-        provenance: nested,
-        flat_provenance: flat,
     }
 }
 
@@ -175,9 +174,6 @@ fn provenance(
     Provenance {
         snippet_id,
         reference: if is_committed { a.units.view.head() } else { format!("worktree:{signature}") },
-        path,
-        line_start: lines.start,
-        line_end: lines.end,
         content_hash: of_bytes.unwrap_or_else(|| source.content_hash(lines)),
         selection_reason: why::sentence(why),
     }
@@ -464,7 +460,7 @@ fn invisible_characters(sections: &[Section]) -> Vec<String> {
         .iter()
         .flat_map(|s| &s.items)
         .filter(|i| i.excerpt.text.chars().any(odd))
-        .map(|i| format!("{} holds invisible or bidirectional characters", i.file_rel_path))
+        .map(|i| format!("{} holds invisible or bidirectional characters", i.path()))
         .collect();
     out.sort();
     out.dedup();

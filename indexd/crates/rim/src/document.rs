@@ -72,12 +72,12 @@ fn found(pack: &Pack) -> Vec<Found> {
     ranked.sort_by(|a, b| b.scores.hybrid_score.total_cmp(&a.scores.hybrid_score));
     let mut out: Vec<Found> = Vec::new();
     for item in ranked {
-        let at = out.iter().position(|f| f.path == item.file_rel_path).unwrap_or(out.len());
+        let at = out.iter().position(|f| f.path == item.path()).unwrap_or(out.len());
         if at == FILES_MAX {
             continue;
         }
         if at == out.len() {
-            out.push(Found { path: item.file_rel_path.clone(), ..Found::default() });
+            out.push(Found { path: item.path().to_owned(), ..Found::default() });
         }
         for (kind, said) in reasons(item, &names) {
             out[at].reasons.entry(kind).or_insert(said);
@@ -110,7 +110,7 @@ pub(crate) fn names(pack: &Pack) -> Vec<Named<'_>> {
 fn named(item: &Item) -> Named<'_> {
     let name = item.symbol_id.as_deref().map_or_else(|| item.title.clone(), last_name);
     let id = item.symbol_id.as_ref().unwrap_or(&item.chunk_uid);
-    Named { id, path: &item.file_rel_path, name }
+    Named { id, path: item.path(), name }
 }
 
 /// The reasons of an item by its rule, its path and its relations to other items, which `names` names. What a
@@ -122,7 +122,7 @@ pub(crate) fn reasons(item: &Item, names: &[Named]) -> BTreeMap<Reason, String> 
         let said: Vec<String> = said.map(|word| format!("`{}`", one_line(word))).collect();
         out.insert(Reason::Hit, format!("direct hit: {}", said.join(", ")));
     }
-    let elsewhere = |n: &Named| (*n.path != *item.file_rel_path).then(|| n.name.clone());
+    let elsewhere = |n: &Named| (*n.path != *item.path()).then(|| n.name.clone());
     let of_relation = item.why.also.iter().find_map(|said| {
         let (verb, n) = said.split_once(" item ")?;
         let other = names.get(n.parse::<usize>().ok()?.checked_sub(1)?)?;

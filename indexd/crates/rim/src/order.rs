@@ -31,7 +31,7 @@ pub fn order(pack: &mut Pack, scoring: Scoring, view: &dyn IndexView, settings: 
     for section in &mut pack.sections {
         let mut items: Vec<(usize, Item)> = (first..).zip(std::mem::take(&mut section.items)).collect();
         items.sort_by(|(a, x), (b, y)| {
-            let place = |item: &Item| (item.file_rel_path.clone(), item.lines.start);
+            let place = |item: &Item| (item.path().to_owned(), item.lines().start);
             scores[*b].total_cmp(&scores[*a]).then_with(|| place(x).cmp(&place(y)))
         });
         first += items.len();
@@ -52,7 +52,7 @@ pub fn order(pack: &mut Pack, scoring: Scoring, view: &dyn IndexView, settings: 
 fn points(pack: &Pack) -> Vec<f64> {
     let names = names(pack);
     let of = |item: &Item| Found {
-        path: item.file_rel_path.clone(),
+        path: item.path().to_owned(),
         reasons: reasons(item, &names),
         lines: Vec::new(),
     };
@@ -64,7 +64,7 @@ fn points(pack: &Pack) -> Vec<f64> {
 /// The score of each item by relevance, recency and kind.
 fn strengths(pack: &Pack, view: &dyn IndexView, settings: &Settings) -> Vec<f64> {
     let changed = |item: &Item| {
-        let history = view.history(view.file_by_path(&item.file_rel_path)?);
+        let history = view.history(view.file_by_path(item.path())?);
         (history.n_commits > 0).then(|| -i64::from(history.newest))
     };
     let times: Vec<Option<i64>> = pack.items().map(changed).collect();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     fn paths(pack: &Pack, section: usize) -> Vec<&str> {
-        pack.sections[section].items.iter().map(|i| &*i.file_rel_path).collect()
+        pack.sections[section].items.iter().map(|i| i.path()).collect()
     }
 
     fn three() -> Oracle {
@@ -177,8 +177,8 @@ mod tests {
         let mut pack = built(&view, json!({"query": "needle"}));
         order(&mut pack, Scoring::Task, &view, &Settings::default());
         let items: Vec<&Item> = pack.items().collect();
-        let sew = items.iter().find(|i| i.file_rel_path == "z.go").expect("an item");
-        let thread = items.iter().position(|i| i.file_rel_path == "a.go").expect("an item");
+        let sew = items.iter().find(|i| i.path() == "z.go").expect("an item");
+        let thread = items.iter().position(|i| i.path() == "a.go").expect("an item");
         assert!(sew.why.also.contains(&format!("calls item {}", thread + 1)), "{:?}", sew.why.also);
         assert!(view.file_by_path("z.go").is_some());
     }

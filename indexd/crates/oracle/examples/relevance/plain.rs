@@ -112,7 +112,7 @@ impl Asked {
                 println!("{} {:.2} {}", q.id, of.recall, q.text);
                 print_ranks(q, view, settings);
                 for i in pack.items().take(8) {
-                    println!("    {}:{} {}", i.file_rel_path, i.lines.start, i.title);
+                    println!("    {}:{} {}", i.path(), i.lines().start, i.title);
                 }
             }
         }
@@ -235,7 +235,7 @@ fn score(q: &Question, pack: &Pack) -> Found {
         .items()
         .map(|i| {
             let lines = i.excerpt.parts.iter().flat_map(|p| p.lines.start..=p.lines.end).collect();
-            (i.file_rel_path.as_str(), lines)
+            (i.path(), lines)
         })
         .collect();
     let answers = |(path, lines): &(&str, BTreeSet<u32>), g: &Place| {

@@ -139,7 +139,7 @@ fn read(q: &Question, view: &Oracle, expect: &[String], budget: u64, settings: &
 
 /// The end of the line at which a definition is seen.
 fn seen(pack: &Pack, path: &str, start: u32) -> Option<usize> {
-    let paths: Vec<&str> = pack.items().map(|i| i.file_rel_path.as_str()).collect();
+    let paths: Vec<&str> = pack.items().map(|i| i.path()).collect();
     let (mut at, mut is_of_path) = (0, false);
     for line in pack.rendered.split_inclusive('\n') {
         at += line.len();

@@ -51,7 +51,7 @@ pub fn shown(pack: &Pack) -> Shown<'_> {
     let mut out: Shown = BTreeMap::new();
     for item in pack.items() {
         for part in &item.excerpt.parts {
-            out.entry(&item.file_rel_path).or_default().extend(part.lines.start..=part.lines.end);
+            out.entry(item.path()).or_default().extend(part.lines.start..=part.lines.end);
         }
     }
     out
@@ -143,13 +143,13 @@ pub fn rank(task: &Task, pack: &Pack, view: &Oracle) -> Ranks {
     let mut files: Vec<&str> = Vec::new();
     let mut funcs: Vec<(&str, u32)> = Vec::new();
     for item in pack.items() {
-        let path = item.file_rel_path.as_str();
+        let path = item.path();
         if !files.contains(&path) {
             files.push(path);
         }
         let lines: BTreeSet<u32> =
             item.excerpt.parts.iter().flat_map(|p| p.lines.start..=p.lines.end).collect();
-        let (first, last) = (item.lines.start, item.lines.end);
+        let (first, last) = (item.lines().start, item.lines().end);
         for (start, end, def) in functions(view, path) {
             let is_shown = if item.excerpt.parts.len() > 1 {
                 lines.contains(&def)
@@ -207,9 +207,8 @@ pub fn print_misses(task: &Task, pack: &Pack) {
                 e.hybrid_score, e.reason, e.lines.start, e.lines.end
             );
         }
-        for i in pack
-            .items()
-            .filter(|i| i.file_rel_path == g.path && i.lines.start <= g.def && g.def <= i.lines.end)
+        for i in
+            pack.items().filter(|i| i.path() == g.path && i.lines().start <= g.def && g.def <= i.lines().end)
         {
             let parts: Vec<_> = i.excerpt.parts.iter().map(|p| (p.lines.start, p.lines.end)).collect();
             println!("    shown in parts {parts:?}");
@@ -227,9 +226,9 @@ pub fn print_misses(task: &Task, pack: &Pack) {
         println!(
             "    {:.3} {}:{}-{} {} tokens {} [{}]",
             item.scores.hybrid_score,
-            item.file_rel_path,
-            item.lines.start,
-            item.lines.end,
+            item.path(),
+            item.lines().start,
+            item.lines().end,
             item.tokens,
             item.title.chars().take(60).collect::<String>(),
             item.why.rule

@@ -183,7 +183,7 @@ fn equal_content_is_shown_once_and_every_place_is_listed() {
     let pack = pack(&view, json!({"query": "Twice frobnicate"}));
     let items: Vec<_> = pack.items().filter(|i| i.title.contains("Twice")).collect();
     assert_eq!((items.len(), items[0].also_at.len()), (1, 1));
-    assert_eq!((&*items[0].file_rel_path, &*items[0].also_at[0].file_rel_path), ("a/x.go", "b/x.go"));
+    assert_eq!((items[0].path(), &*items[0].also_at[0].file_rel_path), ("a/x.go", "b/x.go"));
     assert!(pack.stats.merged >= 1);
 }
 
@@ -195,8 +195,7 @@ fn texts_with_one_digest_are_still_two() {
     let mut view = Oracle::of(&tree);
     view.set_digests(7);
     let pack = pack(&view, json!({"query": "Twice frobnicate"}));
-    let mut paths: Vec<&str> =
-        pack.items().filter(|i| i.title.contains("Twice")).map(|i| &*i.file_rel_path).collect();
+    let mut paths: Vec<&str> = pack.items().filter(|i| i.title.contains("Twice")).map(|i| i.path()).collect();
     paths.sort_unstable();
     assert_eq!(paths, ["a/x.go", "b/x.go"]);
 }
@@ -416,13 +415,22 @@ fn provenance_leads_back_to_the_source() {
         let items: Vec<_> = sections.iter().flat_map(|s| s["items"].as_array().unwrap()).collect();
         assert!(items.len() > 3, "{layout}: {value}");
         for item in items {
-            let p = if layout == "agent" { item } else { &item["provenance"] };
-            for member in
-                ["snippet_id", "ref", "path", "line_start", "line_end", "content_hash", "selection_reason"]
-            {
+            // Each layout has its own names, and each fact is said once.
+            let (own, other) = (["path", "line_start", "line_end"], ["fileRelPath", "lines", "provenance"]);
+            let (p, own, other) = match layout {
+                "agent" => (item, own, other),
+                _ => (&item["provenance"], other, own),
+            };
+            for member in ["snippet_id", "ref", "content_hash", "selection_reason"] {
                 assert!(!p[member].is_null(), "{layout} {member}");
+                assert!(layout == "agent" || item[member].is_null(), "{layout} {member}");
             }
-            let is_go = p["path"].as_str().unwrap().ends_with(".go");
+            assert!(
+                own.iter().all(|m| !item[m].is_null()) && other.iter().all(|m| item[m].is_null()),
+                "{item}"
+            );
+            assert!(other.iter().all(|m| p[m].is_null()), "{item}");
+            let is_go = item[own[0]].as_str().unwrap().ends_with(".go");
             let reference = p["ref"].as_str().unwrap();
             assert_eq!(is_go, reference == "none", "{reference}");
             assert!(is_go || reference == format!("worktree:{}", view.signature()));
@@ -489,7 +497,7 @@ fn a_frame_means_the_definition_at_its_line_and_not_another_of_its_name() {
     for (line, starts) in [(3, 2), (8, 7), (99, 7)] {
         let query = format!("It fails\n\n  File \"/srv/shop/adapters.py\", line {line}, in send");
         let pack = pack(&view, json!({ "query": query }));
-        assert_eq!(pack.items().next().expect("an item").lines.start, starts, "line {line}");
+        assert_eq!(pack.items().next().expect("an item").lines().start, starts, "line {line}");
     }
 }
 

@@ -74,7 +74,7 @@ fn the_test_that_has_the_words_is_shown_whole_and_not_any_test_of_a_seed() {
     let view = Oracle::of(&[("a/parse.go", code), ("a/parse_test.go", tests.as_str())]);
     let pack = pack(&view, json!({"query": "parse quoted strings", "budgets": {"maxTotalTokens": 8_000}}));
     let section = pack.sections.iter().find(|s| s.name == "tests").expect("the section");
-    let shown: Vec<_> = section.items.iter().map(|i| (i.lines.start, i.excerpt.truncated)).collect();
+    let shown: Vec<_> = section.items.iter().map(|i| (i.lines().start, i.excerpt.truncated)).collect();
     assert_eq!(shown, [(9, false), (7, false)]);
 }
 
@@ -151,31 +151,31 @@ fn an_item_can_be_checked_against_its_file() {
     let mut files = tree("go");
     let shown = pack(&Oracle::of(&files), json!({"query": "retry delay policy"}));
     let changed = |files: &[(String, Vec<u8>)]| -> BTreeSet<String> {
-        let is_other = |p: &indexd_pack::pack::Provenance| {
-            let file = files.iter().find(|f| f.0 == p.path);
+        let is_other = |p: &indexd_pack::pack::Item| {
+            let file = files.iter().find(|f| f.0 == p.path());
             let text = file.map(|f| std::str::from_utf8(&f.1).expect("UTF-8")).unwrap_or_default();
-            let n = (p.line_end + 1 - p.line_start) as usize;
-            let lines: String = text.split_inclusive('\n').skip(p.line_start as usize - 1).take(n).collect();
-            format!("b3:{}", blake3::hash(lines.as_bytes())) != p.content_hash
+            let n = (p.lines().end + 1 - p.lines().start) as usize;
+            let lines: String =
+                text.split_inclusive('\n').skip(p.lines().start as usize - 1).take(n).collect();
+            format!("b3:{}", blake3::hash(lines.as_bytes())) != p.provenance().content_hash
         };
-        let all = shown.items().map(|i| i.provenance.as_ref().expect("explain is on"));
-        all.filter(|p| is_other(p)).map(|p| format!("{}:{}", p.path, p.line_start)).collect()
+        shown.items().filter(|i| is_other(i)).map(|i| format!("{}:{}", i.path(), i.lines().start)).collect()
     };
     assert_eq!(changed(&files), BTreeSet::new());
-    let item = shown.items().find(|i| i.file_rel_path == "retry/policy.go").expect("it is shown");
+    let item = shown.items().find(|i| i.path() == "retry/policy.go").expect("it is shown");
     let at = files.iter().position(|f| f.0 == "retry/policy.go").expect("it is there");
     // Behind the last line nothing that is shown changes; inside an item that item does, and what holds it.
     files[at].1.extend(b"\n// more\n");
     assert_eq!(changed(&files), BTreeSet::new());
     let mut lines: Vec<String> =
         String::from_utf8_lossy(&files[at].1).split_inclusive('\n').map(str::to_owned).collect();
-    lines[item.lines.start as usize - 1] = "// another line\n".to_owned();
+    lines[item.lines().start as usize - 1] = "// another line\n".to_owned();
     files[at].1 = lines.concat().into_bytes();
     let told = changed(&files);
-    assert!(told.contains(&format!("retry/policy.go:{}", item.lines.start)), "{told:?}");
+    assert!(told.contains(&format!("retry/policy.go:{}", item.lines().start)), "{told:?}");
     assert!(told.iter().all(|p| p.starts_with("retry/policy.go:")), "{told:?}");
     files.remove(at);
-    let n_of_file = shown.items().filter(|i| i.file_rel_path == "retry/policy.go").count();
+    let n_of_file = shown.items().filter(|i| i.path() == "retry/policy.go").count();
     assert_eq!(changed(&files).len(), n_of_file);
 }
 
@@ -200,7 +200,7 @@ fn places_are_utf16_and_lines_agree_with_the_source() {
         String::from_utf16(&units[start..end]).unwrap(),
         "// 😀 smile\r\nfunc Smile() string { return \"😀\" }\r\n"
     );
-    assert_eq!((item.lines.start, item.lines.end), (3, 4));
+    assert_eq!((item.lines().start, item.lines().end), (3, 4));
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn an_item_shown_whole_is_not_said_to_be_cut() {
         let pack = pack(&view, json!({"query": "Exhausted", "budgets": {"maxTotalTokens": budget}}));
         for item in pack.items() {
             let parts = item.excerpt.parts.iter().map(|p| p.lines.end + 1 - p.lines.start).sum::<u32>();
-            let is_whole = parts == item.lines.end + 1 - item.lines.start;
+            let is_whole = parts == item.lines().end + 1 - item.lines().start;
             assert!(!(is_whole && item.excerpt.truncated), "{budget}: {}", item.title);
         }
     }
@@ -308,7 +308,7 @@ fn the_type_of_a_shown_member_is_named() {
     let view = Oracle::of(&[("a.py", text.as_str())]);
     for (query, tokens) in [("needle", 60), ("needle", 400), ("helper", 400), ("last", 50)] {
         let pack = pack(&view, json!({"query": query, "budgets": {"maxTotalTokens": tokens}}));
-        for item in pack.items().filter(|i| i.title.starts_with("def ") && i.lines.start < 99) {
+        for item in pack.items().filter(|i| i.title.starts_with("def ") && i.lines().start < 99) {
             let is_inner = item.title.starts_with("def needle");
             let named = if is_inner { ["Outer.Inner.needle\n", "[Inner] "] } else { ["Outer.", "[Outer] "] };
             let is_named = named.iter().any(|n| pack.rendered.contains(n));

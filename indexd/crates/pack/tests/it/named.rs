@@ -34,7 +34,7 @@ fn bells(n_packages: usize) -> Oracle {
 /// Lines of each caller that are shown, by path, in the order of the pack.
 fn callers(pack: &Pack) -> Vec<(String, usize)> {
     let calls = pack.items().filter(|i| i.title.contains("Visit"));
-    calls.map(|i| (i.file_rel_path.clone(), i.excerpt.text.lines().count())).collect()
+    calls.map(|i| (i.path().to_owned(), i.excerpt.text.lines().count())).collect()
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_test_beside_what_is_named_comes_before_one_elsewhere() {
     let budgets = json!({"maxTotalTokens": 2000, "maxItemsPerSection": 1});
     let pack = pack(&bells(1), json!({"query": "Bell.Ring", "budgets": budgets}));
     let tests: Vec<&str> =
-        pack.items().filter(|i| i.file_rel_path.ends_with("_test.go")).map(|i| &*i.file_rel_path).collect();
+        pack.items().filter(|i| i.path().ends_with("_test.go")).map(|i| i.path()).collect();
     assert_eq!(tests, ["bell/bell_test.go"]);
 }
 
@@ -114,7 +114,7 @@ fn what_the_text_quotes_is_shown_wherever_it_stands() {
         for tokens in [300, 2000] {
             let request = json!({"query": format!("\"{message}\""), "budgets": {"maxTotalTokens": tokens}});
             let pack = pack(&view, request);
-            let shows = pack.items().any(|i| i.file_rel_path == path && i.excerpt.text.contains(message));
+            let shows = pack.items().any(|i| i.path() == path && i.excerpt.text.contains(message));
             assert!(shows, "{path} in {tokens} tokens");
         }
     }
@@ -167,7 +167,7 @@ fn a_module_that_imports_is_shown_by_the_line_of_the_import() {
     let view = Oracle::of(&[("helpers.py", helpers), ("user.py", &user)]);
     let pack = pack(&view, json!({"query": "helpers.lend", "budgets": {"maxTotalTokens": 250}}));
     let lines: Vec<&str> =
-        pack.items().filter(|i| i.file_rel_path == "user.py").flat_map(|i| i.excerpt.text.lines()).collect();
+        pack.items().filter(|i| i.path() == "user.py").flat_map(|i| i.excerpt.text.lines()).collect();
     assert!(lines.contains(&"from helpers import lend"), "{lines:?}");
     assert!(!lines.contains(&"import other3"), "{lines:?}");
 }

@@ -122,7 +122,7 @@ fn seeds_are_code_or_prose_or_both() {
     for (mode, code, prose) in [("code", true, false), ("prose", false, true), ("mixed", true, true)] {
         let pack = pack(&calls(), json!({"query": "needle", "seedMode": mode}));
         let has = |end: &str| pack.seeds.iter().any(|s| s.file_rel_path.ends_with(end));
-        let shows_prose = pack.items().any(|i| i.file_rel_path.ends_with(".md"));
+        let shows_prose = pack.items().any(|i| i.path().ends_with(".md"));
         assert_eq!((has(".go"), shows_prose), (code, prose), "{mode}");
     }
 }
@@ -205,7 +205,7 @@ fn equals_go_by_the_keys_asked_for() {
         items
     };
     for (key, expect) in [("fileRelPath", "a/y.go"), ("startLine", "a/z.go"), ("symbolId", "a/z.go")] {
-        assert_eq!(first(key)[0].file_rel_path, expect, "{key}");
+        assert_eq!(first(key)[0].path(), expect, "{key}");
     }
     let items = first("chunkUid");
     assert!(items[0].chunk_uid < items[1].chunk_uid);

@@ -78,8 +78,8 @@ proptest! {
         }
         // What the pack lists is what the text shows, in fences that pair up.
         for item in pack.items() {
-            let is_header = |l: &str| l.strip_prefix(&*item.file_rel_path).is_some_and(|r| r.is_empty() || r.starts_with(':'));
-            prop_assert!(pack.rendered.lines().any(is_header), "no header of {}", item.file_rel_path);
+            let is_header = |l: &str| l.strip_prefix(&*item.path()).is_some_and(|r| r.is_empty() || r.starts_with(':'));
+            prop_assert!(pack.rendered.lines().any(is_header), "no header of {}", item.path());
         }
     }
 }
@@ -141,7 +141,7 @@ proptest! {
 }
 
 fn check_excerpt(view: &Oracle, item: &indexd_pack::pack::Item, bytes: u64) -> Result<(), TestCaseError> {
-    let file = view.file_by_path(&item.file_rel_path).expect("a file of the tree");
+    let file = view.file_by_path(item.path()).expect("a file of the tree");
     let text = view.text(file);
     let lines = LineIndex::new(&text);
     prop_assert!(item.excerpt.text.len() as u64 <= bytes);
@@ -150,12 +150,12 @@ fn check_excerpt(view: &Oracle, item: &indexd_pack::pack::Item, bytes: u64) -> R
     };
     // The excerpt is within the item, whose hash covers it.
     let is_within =
-        |p: &indexd_pack::pack::Part| item.lines.start <= p.lines.start && p.lines.end <= item.lines.end;
+        |p: &indexd_pack::pack::Part| item.lines().start <= p.lines.start && p.lines.end <= item.lines().end;
     prop_assert!(
         item.excerpt.parts.iter().all(is_within),
         "{}: {:?} {:?}",
         item.title,
-        item.lines,
+        item.lines(),
         item.excerpt.parts
     );
     let joined: String = item.excerpt.parts.iter().map(of).collect();

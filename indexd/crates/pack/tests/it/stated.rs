@@ -14,7 +14,7 @@ fn equals(n: usize) -> Vec<(String, String)> {
 /// The files of the functions among the seeds, in their order.
 fn functions(pack: &Pack) -> Vec<String> {
     let items = pack.sections[0].items.iter().filter(|i| i.title.starts_with("func "));
-    items.map(|i| i.file_rel_path.clone()).collect()
+    items.map(|i| i.path().to_owned()).collect()
 }
 
 #[test]
@@ -203,11 +203,9 @@ fn what_is_shown_of_a_class_is_within_its_item() {
                     .excerpt
                     .parts
                     .iter()
-                    .all(|p| item.lines.start <= p.lines.start && p.lines.end <= item.lines.end);
-                assert!(is_within, "{}: {:?} {:?}", item.title, item.lines, item.excerpt.parts);
-                let p = item.provenance.as_ref().expect("provenance");
-                assert_eq!((p.line_start, p.line_end), (item.lines.start, item.lines.end));
-                let is_class = item.title.starts_with("class Bar") && item.lines.end > item.lines.start;
+                    .all(|p| item.lines().start <= p.lines.start && p.lines.end <= item.lines().end);
+                assert!(is_within, "{}: {:?} {:?}", item.title, item.lines(), item.excerpt.parts);
+                let is_class = item.title.starts_with("class Bar") && item.lines().end > item.lines().start;
                 n_beyond += usize::from(is_class);
             }
         }

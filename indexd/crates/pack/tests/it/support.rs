@@ -97,7 +97,7 @@ pub fn outline(pack: &Pack) -> Vec<String> {
         .iter()
         .flat_map(|s| {
             s.items.iter().map(|i| {
-                format!("{} {}:{}-{} {}", s.name, i.file_rel_path, i.lines.start, i.lines.end, i.why.rule)
+                format!("{} {}:{}-{} {}", s.name, i.path(), i.lines().start, i.lines().end, i.why.rule)
             })
         })
         .collect()

@@ -23,11 +23,11 @@ fn evidence(
 fn check_shown(item: &Item) {
     for e in &item.why.evidence {
         let is_own =
-            e.file_rel_path == item.file_rel_path && (item.lines.start..=item.lines.end).contains(&e.line);
+            e.file_rel_path == item.path() && (item.lines().start..=item.lines().end).contains(&e.line);
         let is_shown = item.excerpt.parts.iter().any(|p| (p.lines.start..=p.lines.end).contains(&e.line));
         assert_eq!(e.outside_excerpt, is_own && !is_shown, "{}: {e:?}", item.title);
         let said = format!("{} at {}:{}", e.via, e.file_rel_path, e.line);
-        let reason = &item.provenance.as_ref().expect("layout graph has one").selection_reason;
+        let reason = &item.provenance().selection_reason;
         let after = reason.split_once(&said).expect("the sentence names it").1;
         assert_eq!(after.starts_with(" (not shown)"), e.outside_excerpt, "{after}");
     }
@@ -110,7 +110,7 @@ fn what_matches_well_and_had_no_room_is_suggested_by_name_and_place() {
     for query in &small.suggested_next_queries {
         let next = pack(&view, json!({"query": query, "budgets": {"maxItems": 1}}));
         let found = next.items().next().expect("an item");
-        assert_eq!(*query, format!("{} {}:3", &found.title[5..12], found.file_rel_path));
+        assert_eq!(*query, format!("{} {}:3", &found.title[5..12], found.path()));
         assert!(!next.missing_context_hints.iter().any(|h| h.starts_with("words")), "a line is no word");
     }
 }
@@ -124,7 +124,7 @@ fn whatever_had_no_room_something_that_can_be_asked_is_suggested() {
     assert_eq!(small.suggested_next_queries.len(), 1, "{:?}", small.suggested_next_queries);
     let next = pack(&view, json!({"query": small.suggested_next_queries[0], "budgets": {"maxItems": 1}}));
     let found = next.items().next().expect("an item");
-    let place = format!("{}:{}", found.file_rel_path, found.lines.start);
+    let place = format!("{}:{}", found.path(), found.lines().start);
     assert!(small.suggested_next_queries[0].ends_with(&place), "{place}");
     assert!(small.items().all(|i| i.chunk_uid != found.chunk_uid), "it was left out");
 }
