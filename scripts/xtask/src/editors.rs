@@ -148,8 +148,8 @@ impl Place {
         for args in
             [&["-p", "indexd", "-p", "ctlclient", "--bins"][..], &["-p", "indexd-proto", "--example", "pack"]]
         {
-            let built =
-                Command::new(&cargo).args(["build", "--quiet"]).args(args).current_dir(top).status()?;
+            let mut build = crate::plain(&cargo);
+            let built = build.args(["build", "--quiet"]).args(args).current_dir(top).status()?;
             ensure!(built.success(), "the programs cannot be built");
         }
         // Short: the path of a socket has a hundred bytes at most.

@@ -159,11 +159,23 @@ fn run(top: &Path, program: &str, args: &[String]) -> Result<()> {
 
 fn run_with(top: &Path, program: &str, args: &[String], variables: &[(&str, &str)]) -> Result<()> {
     eprintln!("xtask: {program} {}", args.join(" "));
-    let mut command = Command::new(program);
+    let mut command = plain(program);
     command.args(args).envs(variables.iter().copied()).current_dir(top);
     let status = command.status().with_context(|| program.to_owned())?;
     ensure!(status.success(), "`{program} {}` failed", args.join(" "));
     Ok(())
+}
+
+/// A program that is not told of this package: what cargo sets for it would have dependencies that read these
+/// variables built again in each of the steps.
+fn plain(program: &str) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|told| name.to_string_lossy().starts_with(told)) {
+            command.env_remove(name);
+        }
+    }
+    command
 }
 
 /// The root of the workspace, wherever the task was started.
