@@ -291,18 +291,18 @@ fn a_function_within_another_comes_with_what_stands_beside_it() {
 fn callers_with_the_same_text_are_both_shown() {
     let file = |name: &str| {
         format!(
-            "use crate::help::help;\n\npub struct {name};\n\nimpl {name} {{\n    pub fn accept(&self) -> u32 {{\n        help(1)\n    }}\n}}\n"
+            "use crate::help::help_once;\n\npub struct {name};\n\nimpl {name} {{\n    pub fn accept(&self) -> u32 {{\n        help_once(1)\n    }}\n}}\n"
         )
     };
     let (one, two) = (file("One"), file("Two"));
     let view = Oracle::of(&[
         ("Cargo.toml", "[package]\nname = \"m\"\n"),
         ("src/lib.rs", "mod help;\nmod one;\nmod two;\n"),
-        ("src/help.rs", "pub fn help(n: u32) -> u32 {\n    n\n}\n"),
+        ("src/help.rs", "pub fn help_once(n: u32) -> u32 {\n    n\n}\n"),
         ("src/one.rs", &one),
         ("src/two.rs", &two),
     ]);
-    let pack = pack(&view, json!({"query": "help", "budgets": {"stop": "value"}}));
+    let pack = pack(&view, json!({"query": "help_once", "budgets": {"stop": "value"}}));
     let callers: Vec<&str> =
         pack.items().filter(|i| i.title.contains("accept")).map(|i| &*i.file_rel_path).collect();
     assert_eq!(callers, ["src/one.rs", "src/two.rs"], "{}", pack.rendered);
