@@ -521,7 +521,7 @@ impl Found {
                 continue;
             }
             let Some(at) = edge.certain_use() else { continue };
-            if unit.key == from.unit.key && !(from.is_part() && !from.shows(at.line)) {
+            if unit.key == from.unit.key && (!from.is_part() || from.shows(at.line)) {
                 continue;
             }
             let Some(step) = asked.allowed.step(edge, false) else { continue };

@@ -29,14 +29,16 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("std.t
 /// Rust.
 pub(crate) struct Rust;
 
+/// For each variable the method that first puts a value into it, with the arguments.
+type Puts = FxHashMap<BindingId, (StrId, List)>;
+
 /// State of a run.
 #[derive(Default)]
 pub(crate) struct Own<'a> {
     /// Folders of packages by those of files.
     packages: FxHashMap<&'a str, Option<Rc<str>>>,
     roots: FxHashMap<File, bool>,
-    /// By file and variable: the method that first puts a value into it, with the arguments.
-    puts: FxHashMap<File, Rc<FxHashMap<BindingId, (StrId, List)>>>,
+    puts: FxHashMap<File, Rc<Puts>>,
     parents: FxHashMap<File, Option<DefAt>>,
     names: FxHashMap<(DefAt, NameId, Space), Option<Found>>,
     /// Names of scopes that are being looked for, innermost last: globs lead in circles.

@@ -3,12 +3,11 @@
 use super::macros::Asked;
 use super::members::{as_static, assoc, behind};
 use super::names::is_nothing;
-use super::{Rust, TABLE};
+use super::{Puts, Rust, TABLE};
 use crate::declared::{Found, Linker, Place, Space};
 use crate::typed::{DefAt, File, Ty, Type, Val};
 use indexd_model::facts::SequenceKind;
-use indexd_model::{BindingId, BindingKind, DefKind, ExprId, List, Node, Role, Rule, Source, StrId};
-use rustc_hash::FxHashMap;
+use indexd_model::{BindingId, BindingKind, DefKind, ExprId, List, Node, Role, Rule, Source};
 use std::rc::Rc;
 
 /// Elements of a literal that are looked at.
@@ -355,12 +354,12 @@ pub(super) fn filled(l: &mut Linker<Rust>, file: File, binding: BindingId, e: Ex
 }
 
 /// Lists the calls of a file that put a value into a variable, the first for each.
-fn puts(l: &mut Linker<Rust>, file: File) -> Rc<FxHashMap<BindingId, (StrId, List)>> {
+fn puts(l: &mut Linker<Rust>, file: File) -> Rc<Puts> {
     if let Some(known) = l.own.puts.get(&file) {
         return Rc::clone(known);
     }
     let facts = l.facts(file);
-    let mut out = FxHashMap::default();
+    let mut out = Puts::default();
     for e in (0..facts.n_exprs() as u32).map(ExprId) {
         if let Node::Call { callee, args } = facts.expr(e).node
             && let Node::Attr { base, name } = facts.expr(callee).node
