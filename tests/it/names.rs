@@ -319,3 +319,38 @@ fn implementations_go_both_ways() {
     assert_eq!(found.through[0].owner.name, "Base");
     assert!(found.edges.iter().any(|e| e.kind == "dispatch" || e.kind == "call"), "{:?}", edges(&found));
 }
+
+/// A name occurs without being used: in announcements, destructors, parts of imports and change logs. Copies of other projects are not linked, so that a name of one is looked for in them.
+#[test]
+fn only_what_may_be_a_use_is_said() {
+    let cpp = [
+        ("sink.h", "namespace a { class sink { public: virtual ~sink() = default; }; }\n"),
+        ("use.h", "#include \"sink.h\"\nnamespace a { class sink; }\n"),
+        ("ChangeLog-2.0", "sink is new\n"),
+        ("main.cpp", "#include \"sink.h\"\nint main() { return 0; }\n"),
+    ];
+    let found = ask(&cpp, Relation::Refs, "sink");
+    assert!(open(&found).is_empty(), "{:?}", open(&found));
+    let ts = [
+        ("draw.ts", "export function draw() {}\nexport const line = 1;\n"),
+        ("use.ts", "import { line } from './draw';\nexport const twice = line;\n"),
+    ];
+    let found = ask(&ts, Relation::Refs, "draw");
+    assert!(open(&found).is_empty(), "{:?}", open(&found));
+    check_open(
+        &[("third_party/a.py", "def copied(): ...\n\n\ncopied()\n"), ("b.py", "x = 1\n")],
+        "copied",
+        &["third_party/a.py:4 not-followed"],
+    );
+}
+
+/// A type is used without being called.
+#[test]
+fn uses_without_a_call_are_counted_where_nothing_calls() {
+    let ts = "export interface Box { n: number }\nexport function f(b: Box) { return b.n; }\n";
+    let said = ask(&[("a.ts", ts)], Relation::Callers, "Box").coverage.statement;
+    assert!(
+        said.starts_with("no callers") && said.ends_with("1 definition uses it without a call (refs)"),
+        "{said}"
+    );
+}

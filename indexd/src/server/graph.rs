@@ -12,7 +12,9 @@ use crate::server::named::{self, Look};
 use crate::server::suggest;
 use indexd_model::links::evidence_kind;
 use indexd_model::view::{CONFIDENCE_CERTAIN, Edge};
-use indexd_model::{DefDoc, DefIdx, Facts, FileRoles, IndexView, Language, Linking, Outcome, Role, Rule};
+use indexd_model::{
+    DefDoc, DefIdx, EdgeKind, Facts, FileRoles, IndexView, Language, Linking, Outcome, Role, Rule,
+};
 use indexd_pack::graph::names;
 pub use indexd_pack::graph::relation::Relation;
 use indexd_pack::graph::relation::{self, Dispatched, Met, Question, Walked};
@@ -104,6 +106,11 @@ fn coverage(
         named::look(view, &names, &named::set_of(roots, view), (calls, look), &mut coverage, cancel)?;
     }
     coverage.statement = statement(walked.n_edges, relation, &names, &coverage);
+    let n_other: u32 = roots.iter().map(|d| view.in_degree(*d, EdgeKind::Usage)).sum();
+    if calls && walked.n_edges == 0 && n_other > 0 {
+        let uses = named::many(n_other.into(), "definition uses", "definitions use");
+        coverage.statement += &format!("; {uses} it without a call (refs)");
+    }
     match followed(view, roots) {
         Some(Linking::None) => coverage.statement += "; uses of names in this language are not followed",
         Some(Linking::Scopes) => {

@@ -7,6 +7,7 @@ use crate::server::backend::{Cancel, cancelled};
 use crate::server::grep::roles::{Places, overlap};
 use crate::server::grep::{line_at, words_in};
 use indexd_model::grams::Need;
+use indexd_model::path::file_name_of;
 use indexd_model::view::CONFIDENCE_CERTAIN;
 use indexd_model::{
     DefDoc, DefIdx, FileDoc, FileRoles, IndexView, Language, LineIndex, Outcome, Span, UnresolvedReason,
@@ -52,6 +53,9 @@ pub fn look(
     cancel: &Cancel,
 ) -> Result<(), ErrorObject> {
     let mut places: Vec<(usize, bool, UnresolvedPlace)> = Vec::new();
+    let is_copy = |file: FileDoc| view.file(file).roles.has(FileRoles::VENDORED);
+    let in_copies = roots.iter().any(|d| is_copy(view.def(*d).file));
+    let is_searched = |file: FileDoc| is_searched(view, file) && (in_copies || !is_copy(file));
     for name in names {
         let mut n_read = 0;
         for file in view.files_that_may_hold(&Need::of_word(name)) {
@@ -60,10 +64,10 @@ pub fn look(
             }
             if n_read >= look.files_max {
                 // Only whether the name is there: what it is there would take too long.
-                out.not_looked_at += u64::from(is_searched(view, file) && holds(view, file, name));
+                out.not_looked_at += u64::from(is_searched(file) && holds(view, file, name));
                 continue;
             }
-            if !is_searched(view, file) {
+            if !is_searched(file) {
                 continue;
             }
             let found = words_in(&view.text(file), name);
@@ -87,16 +91,25 @@ fn holds(view: &dyn IndexView, file: FileDoc, name: &str) -> bool {
     !words_in(&view.text(file), name).is_empty()
 }
 
-/// Whether a use of code of the repository could stand in a file: not in what is only prose, and not in
-/// copies of other people's code.
+/// Names of files of prose without an ending.
+const PROSE: [&str; 8] =
+    ["changelog", "changes", "news", "readme", "authors", "license", "copying", "history"];
+
+/// Returns true if a file may have uses: it is not prose. Copies of other people's code use only each other.
 fn is_searched(view: &dyn IndexView, file: FileDoc) -> bool {
     let record = view.file(file);
     let is_prose = match record.language {
         Language::Markdown => !record.path.ends_with(".mdx"),
-        Language::Text => [".txt", ".rst", ".adoc", ".log"].iter().any(|e| record.path.ends_with(e)),
+        Language::Text => {
+            let name = file_name_of(&record.path).to_ascii_lowercase();
+            let is_named =
+                |n: &&str| name.starts_with(n) && !name.contains('.') || name.starts_with(&format!("{n}-"));
+            [".txt", ".rst", ".adoc", ".log"].iter().any(|e| name.ends_with(e))
+                || PROSE.iter().any(|n| is_named(n))
+        }
         _ => false,
     };
-    !is_prose && !record.roles.has(FileRoles::VENDORED) && !record.chunks.is_empty()
+    !is_prose && !record.chunks.is_empty()
 }
 
 fn of_file(
@@ -113,7 +126,7 @@ fn of_file(
     let mut untold: Vec<Span> = Vec::new();
     for &at in found {
         let part = Span { start: at, end: at + name.len() as u32 };
-        if it.defines(part) {
+        if it.defines(part) || is_of_type(&it, part) {
             continue;
         }
         match standing(&mut it, part, roots) {
@@ -151,6 +164,14 @@ fn of_file(
     for it_is in open {
         add(view, (file, &it, &lines), it_is, calls, out, places);
     }
+}
+
+/// Returns true for the name of a type of C++ in an announcement, `class T;`, or a destructor, `~T()`.
+fn is_of_type(it: &Places, part: Span) -> bool {
+    let (before, behind) = (it.text[..part.start as usize].trim_end(), &it.text[part.end as usize..]);
+    matches!(it.language(), Language::C | Language::Cpp)
+        && (before.ends_with('~') && behind.starts_with("()")
+            || ["class", "struct", "union"].iter().any(|w| before.ends_with(w)) && behind.starts_with(';'))
 }
 
 /// Counts a place and notes it.
@@ -202,7 +223,14 @@ fn standing(it: &mut Places, part: Span, roots: &FxHashSet<DefDoc>) -> Option<St
     if it.is_local(part) {
         return Some(Standing::Known);
     }
-    it.imports(part).then_some(Standing::Open(UnresolvedReason::External, GrepRole::Import))
+    // A part of the path of an import that leads to a file of the tree.
+    let import = it.import(part)?;
+    let is_followed = it.uses(import, &[]).iter().any(|u| u.target != DefDoc::NONE);
+    Some(if is_followed {
+        Standing::Known
+    } else {
+        Standing::Open(UnresolvedReason::External, GrepRole::Import)
+    })
 }
 
 /// The definitions among these that a name can stand for, as a set.

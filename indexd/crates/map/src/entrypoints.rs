@@ -3,6 +3,7 @@
 use crate::manifests;
 use crate::modules::{doc_of, first_sentence};
 use crate::reach::Reach;
+use crate::routes;
 use crate::scan;
 use crate::sources::Source;
 pub use indexd_api::map::{Entrypoint, EntrypointKind as Kind};
@@ -18,7 +19,10 @@ pub fn find(view: &dyn IndexView, files: &[Source], reach: &Reach) -> Vec<Entryp
         match source.language {
             Language::Go => go(view, source, &mut out),
             Language::Python => python(view, source, files, &mut out),
-            Language::TypeScript | Language::Tsx | Language::JavaScript => ecma(source, &mut out),
+            Language::TypeScript | Language::Tsx | Language::JavaScript => {
+                ecma(source, &mut out);
+                routes::find(view, source, &mut out);
+            }
             _ => main_function(view, source, &mut out),
         }
     }

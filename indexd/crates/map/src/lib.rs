@@ -15,6 +15,7 @@ mod manifests;
 pub mod modules;
 pub mod page;
 mod reach;
+mod routes;
 mod scan;
 pub mod settings;
 mod sources;

@@ -263,3 +263,38 @@ fn a_map_is_as_long_as_fits() {
 fn a_map_can_be_withdrawn() {
     assert_eq!(map(&Oracle::of(GO), "fixture", &|| true), Err(Cancelled));
 }
+
+#[test]
+fn what_web_frameworks_serve_is_an_entry_point() {
+    let tree = [
+        ("web/package.json", "{\"dependencies\": {\"next\": \"15\"}}"),
+        ("web/src/app/(shop)/cart/[id]/page.tsx", "export default function Page() { return null; }\n"),
+        ("web/src/app/api/pay/route.ts", "export function POST() {}\n"),
+        ("web/src/app/layout.tsx", "export default function Layout() { return null; }\n"),
+        ("web/pages/about/index.tsx", "export default function About() { return null; }\n"),
+        ("web/pages/_app.tsx", "export default function App() { return null; }\n"),
+        ("blog/package.json", "{\"dependencies\": {\"@remix-run/react\": \"2\"}}"),
+        ("blog/app/routes/posts.$slug.tsx", "export const loader = () => null;\n"),
+        ("blog/app/routes/_index.tsx", "export const loader = () => null;\n"),
+        ("api/package.json", "{\"dependencies\": {\"express\": \"5\"}}"),
+        (
+            "api/users.js",
+            "const router = require('express').Router();\nrouter.get('/users/:id', show);\nrouter.post(path, make);\nclient.get('/other', {});\napp.get('/setting');\n",
+        ),
+        ("other/pages/about.tsx", "export default function About() { return null; }\n"),
+    ];
+    let all = of(&tree).entrypoints;
+    let mut found: Vec<(&str, u32, &str)> = all.iter().map(|e| (&*e.name, e.line, &*e.how)).collect();
+    found.sort_unstable();
+    assert_eq!(
+        found,
+        [
+            ("/", 1, "route of Remix"),
+            ("/about", 1, "page of Next"),
+            ("/api/pay", 1, "route of Next"),
+            ("/cart/[id]", 1, "page of Next"),
+            ("/posts/$slug", 1, "route of Remix"),
+            ("GET /users/:id", 2, "route of Express"),
+        ]
+    );
+}

@@ -34,6 +34,17 @@ pub struct Shown {
     pub lines: Vec<Lines>,
 }
 
+impl Shown {
+    /// True if `def` is inside of the definition of the unit, so that other lines of the unit may use it.
+    fn is_part(&self) -> bool {
+        self.def != self.unit.def
+    }
+
+    fn shows(&self, line: u32) -> bool {
+        self.lines.iter().any(|l| l.start <= line && line <= l.end)
+    }
+}
+
 /// A unit that edges connect with shown items.
 pub struct Link {
     /// The unit.
@@ -124,16 +135,14 @@ fn uses_of(units: &mut Units, s: &Shown, allowed: &Allowed) -> Vec<Use> {
     let edges: Vec<Edge> =
         units.within(&s.unit).into_iter().flat_map(|def| units.edges(def).to_vec()).collect();
     for edge in edges.iter().filter(|e| allowed.kinds.contains(&e.kind)) {
-        let is_seen = |o: &Occurrence| {
-            o.confidence >= CONFIDENCE_CERTAIN && s.lines.iter().any(|l| l.start <= o.line && o.line <= l.end)
-        };
+        let is_seen = |o: &Occurrence| o.confidence >= CONFIDENCE_CERTAIN && s.shows(o.line);
         if !edge.occurrences.iter().any(is_seen) {
             continue;
         }
         let Some(unit) = units.of_def(edge.target) else { continue };
         let target = units.def(edge.target);
         // The first line of a module does not say how the module is used.
-        if unit.key == s.unit.key || target.idx.some().is_none() {
+        if (unit.key == s.unit.key && !s.is_part()) || target.idx.some().is_none() {
             continue;
         }
         let Some(step) = allowed.step(edge, true) else { continue };
@@ -508,13 +517,13 @@ impl Found {
         for edge in units.edges_in(def, asked.kinds).iter() {
             let Some(unit) = units.of_def(edge.source) else { continue };
             let file = units.file(unit.file);
-            if unit.key == from.unit.key
-                || role_of(&file) != asked.role
-                || file.roles.has(FileRoles::VENDORED)
-            {
+            if role_of(&file) != asked.role || file.roles.has(FileRoles::VENDORED) {
                 continue;
             }
             let Some(at) = edge.certain_use() else { continue };
+            if unit.key == from.unit.key && (!from.is_part() || from.shows(at.line)) {
+                continue;
+            }
             let Some(step) = asked.allowed.step(edge, false) else { continue };
             self.add(unit, worth, Some(at.line), from.item, way, step);
         }

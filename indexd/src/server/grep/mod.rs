@@ -280,7 +280,7 @@ impl Answer<'_> {
                 .some()
                 .filter(|_| best.confidence >= CONFIDENCE_CERTAIN)
                 .and_then(|d| self.target(d));
-        } else if matches.iter().any(|m| places.imports(*m)) {
+        } else if matches.iter().any(|m| places.import(*m).is_some()) {
             out.role = Some(GrepRole::Import);
         } else if matches.iter().any(|m| places.is_local(*m)) {
             out.role = Some(GrepRole::Ref);

@@ -95,8 +95,8 @@ impl<'v> Places<'v> {
     }
 
     /// Whether a statement of an import stands there.
-    pub fn imports(&self, part: Span) -> bool {
-        self.interface.imports.iter().any(|i| overlap(i.span, part))
+    pub fn import(&self, part: Span) -> Option<Span> {
+        self.interface.imports.iter().map(|i| i.span).find(|i| overlap(*i, part))
     }
 
     /// Whether a local name stands there.

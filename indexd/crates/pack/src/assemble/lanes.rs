@@ -330,9 +330,14 @@ impl Assembly<'_> {
                 continue;
             }
             let Some(i) = self.candidate_of(link) else { continue };
-            if self.s.claimed[i].state == State::Included {
-                left -= self.add_lines(i, &link.lines, left).min(left);
-                continue;
+            match self.s.claimed[i].state {
+                State::Included => {
+                    left -= self.add_lines(i, &link.lines, left).min(left);
+                    continue;
+                }
+                // A copy of other code is a use of its own.
+                State::Merged => self.part(i),
+                _ => {}
             }
             // A header alone may exceed the room.
             if self.has_too_large_header(i, left.min(self.page.left())) {
@@ -353,6 +358,12 @@ impl Assembly<'_> {
             }
         }
         room - left
+    }
+
+    /// Makes a candidate one of its own that has the content of another.
+    fn part(&mut self, i: usize) {
+        self.s.claimed.iter_mut().for_each(|c| c.merged.retain(|m| *m != i));
+        self.s.claimed[i].state = State::Open;
     }
 
     /// Adds lines to an item that is cut, such as the members of a type that shown code uses.

@@ -268,3 +268,42 @@ fn a_function_within_another_comes_with_what_it_calls_itself() {
     let got = titles("outer");
     assert!(has(&got, "alpha(n)") && has(&got, "beta(n)"), "{got:?}");
 }
+
+#[test]
+fn a_function_within_another_comes_with_what_stands_beside_it() {
+    let filler = |n: usize| -> String { (0..20).map(|i| format!("  const spare{n}_{i} = {i};\n")).collect() };
+    let outer = format!(
+        "export function outer(n) {{\n  function first() {{\n    return second(n) + 1;\n  }}\n{}  function second(m) {{\n    return third(m);\n  }}\n\
+         {}  function third(m) {{\n    return m;\n  }}\n{}  return first() + second(2);\n}}\n",
+        filler(0),
+        filler(1),
+        filler(2)
+    );
+    let view = Oracle::of(&[("outer.js", &outer)]);
+    let pack = pack(&view, json!({"query": "outer.second", "budgets": {"stop": "value"}}));
+    for line in ["return second(n) + 1;", "return first() + second(2);", "function third(m) {"] {
+        assert!(pack.rendered.contains(line), "{line}\n{}", pack.rendered);
+    }
+    assert!(!pack.rendered.contains("spare1_9"), "{}", pack.rendered);
+}
+
+#[test]
+fn callers_with_the_same_text_are_both_shown() {
+    let file = |name: &str| {
+        format!(
+            "use crate::help::help_once;\n\npub struct {name};\n\nimpl {name} {{\n    pub fn accept(&self) -> u32 {{\n        help_once(1)\n    }}\n}}\n"
+        )
+    };
+    let (one, two) = (file("One"), file("Two"));
+    let view = Oracle::of(&[
+        ("Cargo.toml", "[package]\nname = \"m\"\n"),
+        ("src/lib.rs", "mod help;\nmod one;\nmod two;\n"),
+        ("src/help.rs", "pub fn help_once(n: u32) -> u32 {\n    n\n}\n"),
+        ("src/one.rs", &one),
+        ("src/two.rs", &two),
+    ]);
+    let pack = pack(&view, json!({"query": "help_once", "budgets": {"stop": "value"}}));
+    let callers: Vec<&str> =
+        pack.items().filter(|i| i.title.contains("accept")).map(|i| &*i.file_rel_path).collect();
+    assert_eq!(callers, ["src/one.rs", "src/two.rs"], "{}", pack.rendered);
+}

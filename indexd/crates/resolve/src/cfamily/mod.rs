@@ -80,6 +80,7 @@ impl Language for CFamily {
     fn ty(l: &mut Linker<Self>, file: File, e: ExprId) -> Option<Ty> {
         match l.facts(file).expr(e).node {
             Node::Literal { kind } => Some(l.types.std(Self::literal(kind), &[])),
+            Node::Attr { base, name } => values::of_container(l, file, base, name),
             Node::StructType { holder } => {
                 let at = DefAt { file, def: holder };
                 Some(l.types.make(Type::Named(at, Rc::from([]))))
@@ -114,6 +115,10 @@ impl Language for CFamily {
 
     fn miscounted(l: &mut Linker<Self>, hits: &[Hit]) -> SmallVec<[Hit; 2]> {
         values::miscounted(l, hits)
+    }
+
+    fn part(l: &mut Linker<Self>, ty: Ty, index: u16) -> Ty {
+        values::part(l, ty, index)
     }
 
     fn element(l: &mut Linker<Self>, ty: Ty) -> Option<Ty> {

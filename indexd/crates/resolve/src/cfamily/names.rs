@@ -269,6 +269,11 @@ fn announced(l: &mut Linker<CFamily>, file: File, namespace: &str, name: &str) -
     if !is_said && facts.interface.language != Language::C {
         return None;
     }
+    only_type(l, name, |of| levels(namespace).any(|level| level == of))
+}
+
+/// The only type of a name in the tree, in one of some namespaces.
+fn only_type(l: &mut Linker<CFamily>, name: &str, is_in: impl Fn(&str) -> bool) -> Option<Found> {
     let key = Key::any("c", name);
     let docs = l.files.view.find(key);
     let mut all: Vec<Candidate> = Vec::new();
@@ -277,7 +282,7 @@ fn announced(l: &mut Linker<CFamily>, file: File, namespace: &str, name: &str) -
     }
     all.retain(|c| {
         let kind = l.files.def(c.at).kind;
-        kind.is_type() && kind != DefKind::Alias && levels(namespace).any(|level| level == &*c.namespace)
+        kind.is_type() && kind != DefKind::Alias && is_in(&c.namespace)
     });
     match &all[..] {
         [one] => Some(Found::defs([one.at], one.rule)),
@@ -327,7 +332,10 @@ pub(super) fn in_namespace(l: &mut Linker<CFamily>, package_name: &str, name: &s
     if space == Space::Types && levels(namespace).any(|level| has_inner(l, name, &join(level, &inner))) {
         return package(l, namespace, &inner);
     }
-    Found::none(UnresolvedReason::NotFound)
+    // A file in sight may only announce it.
+    let is_in = |of: &str| levels(namespace).any(|level| join(level, path) == of);
+    let only = if space == Space::Types { only_type(l, name, is_in) } else { None };
+    only.unwrap_or_else(|| Found::none(UnresolvedReason::NotFound))
 }
 
 /// What the standard library has under a name.

@@ -3,7 +3,7 @@
 use super::{CFamily, TABLE, has_members, is_sign};
 use crate::declared::{Found, Hit, Linker, Place, Space};
 use crate::typed::{DefAt, File, Ty, Type, Val};
-use indexd_model::{BindingKind, DefFlags, DefIdx, DefKind, ExprId, Node, Rule};
+use indexd_model::{BindingKind, DefFlags, DefIdx, DefKind, ExprId, Node, Rule, StrId};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -135,6 +135,50 @@ pub(super) fn element(l: &mut Linker<CFamily>, ty: Ty) -> Option<Ty> {
     let hit = begin.hits.first().cloned()?;
     let iterator = l.result_of(&hit, None, &[]);
     Some(pointee(l, iterator).unwrap_or(iterator))
+}
+
+/// Returns a part that `auto [a, b] = v` takes out of a value: of a pair or a tuple, or a field of a class, in order.
+pub(super) fn part(l: &mut Linker<CFamily>, ty: Ty, index: u16) -> Ty {
+    let index = usize::from(index);
+    match l.types.get(ty).clone() {
+        Type::Std(name, args) if matches!(&*l.types.text(name), "pair" | "tuple") => {
+            args.get(index).copied().unwrap_or(Ty::UNKNOWN)
+        }
+        // The order of the fields is not a key, so that those of another file are not followed.
+        Type::Named(at, args) if at.file == 0 => {
+            let facts = l.facts(at.file);
+            let mut fields = facts.children(at.def).filter(|d| facts.def(*d).kind == DefKind::Field);
+            let Some(def) = fields.nth(index) else { return Ty::UNKNOWN };
+            let env = l.param_map(at, &args);
+            let ty = l.def_value(DefAt { def, ..at }).ty;
+            l.types.replaced(ty, &env)
+        }
+        _ => Ty::UNKNOWN,
+    }
+}
+
+/// A type that a container of the standard library names: `vector<T>::iterator`.
+pub(super) fn of_container(l: &mut Linker<CFamily>, file: File, base: ExprId, name: StrId) -> Option<Ty> {
+    let facts = l.facts(file);
+    let member = match facts.str(name) {
+        "iterator" | "const_iterator" => "begin",
+        "reverse_iterator" | "const_reverse_iterator" => "rbegin",
+        "value_type" | "reference" | "const_reference" => "[]",
+        "mapped_type" => "operator[]",
+        _ => return None,
+    };
+    let base = match facts.expr(base).node {
+        Node::Word { value, .. } => value,
+        _ => base,
+    };
+    let ty = l.written(file, base);
+    match l.types.get(ty).clone() {
+        Type::Std(of, args) if !args.is_empty() => {
+            let of = l.types.text(of);
+            TABLE.member(&mut l.types, &of, &args, member)
+        }
+        _ => None,
+    }
 }
 
 fn call(l: &mut Linker<CFamily>, file: File, e: ExprId, callee: ExprId) -> Option<Val> {

@@ -43,8 +43,11 @@ impl<'a, L: Language> Linker<'a, L> {
             reason,
             is_inferred: false,
         };
-        let Node::Call { callee, args } = self.facts(file).expr(call).node else {
-            return Rc::new(none(UnresolvedReason::UnknownReceiver));
+        let (callee, args) = match self.facts(file).expr(call).node {
+            Node::Call { callee, args } => (callee, args),
+            // `T{...}` of C++.
+            Node::Composite { ty, elems } => (ty, elems),
+            _ => return Rc::new(none(UnresolvedReason::UnknownReceiver)),
         };
         // A call among its own arguments' types is not known yet.
         let unknown = Rc::new(none(UnresolvedReason::UnknownReceiver));
@@ -184,9 +187,9 @@ impl<'a, L: Language> Linker<'a, L> {
         let map = match (site, given.is_empty()) {
             _ if own.is_empty() => Vec::new(),
             (Some(site), true) => self.solved(hit, site, &own, true),
-            // The parameters of a block around stand before those of the function.
+            // The parameters of a block around precede those of the function; in C++ the last may be left out.
             _ => {
-                let n_before = own.len().saturating_sub(given.len());
+                let n_before = if L::ID == "cpp" { 0 } else { own.len().saturating_sub(given.len()) };
                 own[n_before..].iter().copied().zip(given.iter().copied()).collect()
             }
         };

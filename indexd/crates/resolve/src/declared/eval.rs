@@ -154,8 +154,20 @@ impl<'a, L: Language> Linker<'a, L> {
         let Some(first) = sources.first() else { return self.expected_param(file, id) };
         match *first {
             Source::Declared(e) => Val::new(self.written(file, e)),
-            Source::Assigned(e) | Source::Entered(e) => self.eval(file, e),
+            Source::Assigned(e) => match L::filled(self, file, id, e) {
+                Some(v) => v,
+                None => self.eval(file, e),
+            },
+            Source::Entered(e) => self.eval(file, e),
             Source::Element { of, .. } => self.element_of(file, of),
+            Source::Unpacked { value, index } => {
+                let v = self.eval(file, value);
+                Val { ty: L::part(self, v.ty, index), ..v }
+            }
+            Source::ElementUnpacked { of, index } => {
+                let v = self.element_of(file, of);
+                Val { ty: L::part(self, v.ty, index), ..v }
+            }
             Source::Def(def) => self.def_value(DefAt { file, def }),
             _ => Val::UNKNOWN,
         }

@@ -24,7 +24,9 @@ use crate::recorder::Recorder;
 use crate::typed::slots::{Answers, Asks};
 use crate::typed::std::Table;
 use crate::typed::{DefAt, Env, File, Files, NameId, Questions, Ty, Types, Val};
-use indexd_model::{Def, DefIdx, DefKind, ExprId, Facts, FileDoc, Links, Role, Rule, UnresolvedReason};
+use indexd_model::{
+    BindingId, Def, DefIdx, DefKind, ExprId, Facts, FileDoc, Links, Role, Rule, UnresolvedReason,
+};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -213,6 +215,16 @@ pub(crate) trait Language: Sized {
     /// What a call means where no function of the name takes its arguments.
     fn miscounted(_: &mut Linker<Self>, _: &[Hit]) -> SmallVec<[Hit; 2]> {
         SmallVec::new()
+    }
+
+    /// Returns the value of a variable that begins empty, by the values put into it later; asked before the value itself.
+    fn filled(_: &mut Linker<Self>, _: File, _: BindingId, _: ExprId) -> Option<Val> {
+        None
+    }
+
+    /// The part of a value that a declaration takes apart; `UNKNOWN` where that is not known.
+    fn part(_: &mut Linker<Self>, _: Ty, _: u16) -> Ty {
+        Ty::UNKNOWN
     }
 
     /// What going through a value gives; asked before its member `[]`.

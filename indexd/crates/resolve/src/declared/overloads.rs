@@ -47,6 +47,13 @@ impl<'a, L: Language> Linker<'a, L> {
                 all.retain(|_| fits.next() == Some(&best));
             }
         }
+        if all.len() > 1 {
+            // A type of the tree that is asked for is not turned into another.
+            let same: Vec<usize> = all.iter().map(|(_, params)| self.n_same(params, site)).collect();
+            let most = same.iter().max().copied();
+            let mut same = same.into_iter();
+            all.retain(|_| same.next() == most);
+        }
         if all.len() > 1
             && let Some(one) = self.most_specific(&all, n)
         {
@@ -70,6 +77,15 @@ impl<'a, L: Language> Linker<'a, L> {
             out = out.min(fit);
         }
         if n < params.len() && params.last().is_some_and(|p| p.is_rest) { out.min(Fit::Rest) } else { out }
+    }
+
+    /// Counts the arguments that have the type of their parameter, a type of the tree.
+    fn n_same(&mut self, params: &[Param], site: Site) -> usize {
+        let args: Vec<ExprId> = self.facts(site.file).list(site.args).to_vec();
+        let mut is_same = |(arg, param): &(ExprId, &Param)| {
+            matches!(self.types.get(param.ty), Type::Named(..)) && self.eval(site.file, *arg).ty == param.ty
+        };
+        args.into_iter().zip(params).filter(|a| is_same(a)).count()
     }
 
     fn fit_of(&mut self, file: File, arg: ExprId, param: Ty) -> Fit {

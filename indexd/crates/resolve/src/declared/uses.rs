@@ -154,7 +154,9 @@ impl<'a, L: Language> Linker<'a, L> {
             let found = self.in_types(0, e);
             self.emit(&found, false, it, out);
         }
-        let Node::Call { .. } = facts.expr(call).node else { return };
+        if !matches!(facts.expr(call).node, Node::Call { .. } | Node::Composite { .. }) {
+            return;
+        }
         let picked = self.picked(0, call);
         if is_made && picked.hits.is_empty() {
             return;

@@ -315,7 +315,7 @@ fn fits(l: &mut Linker<Rust>, pattern: Ty, ty: Ty, own: &[Ty]) -> Option<Map> {
 /// A member that an `impl` block gives: of the type itself before those of traits. Of several traits none is known
 /// to be meant.
 fn implementing(l: &mut Linker<Rust>, it: Asked) -> Option<Found> {
-    let mut by_trait: Option<(Found, Ty)> = None;
+    let mut by_trait: Option<(Found, Ty, bool)> = None;
     for name in names_of(l, it.ty) {
         for at in provided(l, Key::member(&format!("rust-of:{name}"), it.name)) {
             let def = l.files.def(at);
@@ -329,16 +329,30 @@ fn implementing(l: &mut Linker<Rust>, it: Asked) -> Option<Found> {
             let found = one(at, Rule::Receiver, env.into());
             let Some(of_trait) = def.bases.get(1) else { return Some(found) };
             let of_trait = l.written(at.file, *of_trait);
+            let is_open = is_open(l, pattern, it.ty);
             match &by_trait {
-                None => by_trait = Some((found, of_trait)),
-                Some((_, known)) if !is_same_trait(l, *known, of_trait) => {
-                    by_trait = Some((Found::unknown(), Ty::UNKNOWN));
+                None => by_trait = Some((found, of_trait, is_open)),
+                // An implementation for a type that is not known is meant where no other is.
+                Some((_, _, true)) if !is_open => by_trait = Some((found, of_trait, false)),
+                Some((_, _, false)) if is_open => {}
+                Some((_, known, _)) if !is_same_trait(l, *known, of_trait) => {
+                    by_trait = Some((Found::unknown(), Ty::UNKNOWN, is_open));
                 }
                 Some(_) => {}
             }
         }
     }
     by_trait.map(|t| t.0)
+}
+
+/// Returns true if an implementation is for unknown type arguments and the type has known ones.
+fn is_open(l: &Linker<Rust>, pattern: Ty, ty: Ty) -> bool {
+    match (l.types.get(pattern), l.types.get(ty)) {
+        (Type::Named(_, a) | Type::Std(_, a), Type::Named(_, b) | Type::Std(_, b)) => {
+            a.iter().zip(b.iter()).any(|(a, b)| is_nothing(*a) && !is_nothing(*b))
+        }
+        _ => false,
+    }
 }
 
 fn is_same_trait(l: &Linker<Rust>, a: Ty, b: Ty) -> bool {

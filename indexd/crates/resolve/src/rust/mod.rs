@@ -19,7 +19,7 @@ use crate::declared::{Found, Language, Linker, Place, Space};
 use crate::typed::std::Table;
 use crate::typed::{DefAt, File, NameId, Ty, Type, Val};
 use indexd_model::facts::LiteralKind;
-use indexd_model::{ExprId, Links};
+use indexd_model::{BindingId, ExprId, Links, List, StrId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::LazyLock;
@@ -29,12 +29,16 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("std.t
 /// Rust.
 pub(crate) struct Rust;
 
+/// For each variable the method that first puts a value into it, with the arguments.
+type Puts = FxHashMap<BindingId, (StrId, List)>;
+
 /// State of a run.
 #[derive(Default)]
 pub(crate) struct Own<'a> {
     /// Folders of packages by those of files.
     packages: FxHashMap<&'a str, Option<Rc<str>>>,
     roots: FxHashMap<File, bool>,
+    puts: FxHashMap<File, Rc<Puts>>,
     parents: FxHashMap<File, Option<DefAt>>,
     names: FxHashMap<(DefAt, NameId, Space), Option<Found>>,
     /// Names of scopes that are being looked for, innermost last: globs lead in circles.
@@ -81,6 +85,10 @@ impl Language for Rust {
 
     fn ty(l: &mut Linker<Self>, file: File, e: ExprId) -> Option<Ty> {
         values::ty(l, file, e)
+    }
+
+    fn filled(l: &mut Linker<Self>, file: File, binding: BindingId, e: ExprId) -> Option<Val> {
+        values::filled(l, file, binding, e)
     }
 
     fn found(l: &mut Linker<Self>, file: File, e: ExprId, space: Space) -> Option<Found> {

@@ -243,7 +243,9 @@ impl<'a> Linker<'a, Rust> {
 /// What lies behind a path that leads out of the tree.
 pub(super) fn in_package(l: &mut Linker<Rust>, package: &str, name: &str, space: Space) -> Found {
     if name.starts_with(char::is_uppercase) {
-        let name = l.types.name(name);
+        let is_of_map =
+            package.ends_with("_map") && matches!(name, "Iter" | "IterMut" | "IntoIter" | "Drain");
+        let name = l.types.name(if is_of_map { "Pairs" } else { name });
         return Found::typed(l.types.make(Type::StdStatic(name)));
     }
     if space == Space::Calls {

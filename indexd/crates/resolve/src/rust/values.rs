@@ -3,7 +3,7 @@
 use super::macros::Asked;
 use super::members::{as_static, assoc, behind};
 use super::names::is_nothing;
-use super::{Rust, TABLE};
+use super::{Puts, Rust, TABLE};
 use crate::declared::{Found, Linker, Place, Space};
 use crate::typed::{DefAt, File, Ty, Type, Val};
 use indexd_model::facts::SequenceKind;
@@ -323,17 +323,72 @@ fn named(l: &mut Linker<Rust>, file: File, e: ExprId) -> Option<Val> {
     }
 }
 
-/// The value of a call of a macro, and of `collect::<T>()`.
+/// Returns the value of a container that is made empty: its arguments are the types of the values put into it first.
+pub(super) fn filled(l: &mut Linker<Rust>, file: File, binding: BindingId, e: ExprId) -> Option<Val> {
+    let facts = l.facts(file);
+    let Node::Call { callee, args } = facts.expr(e).node else { return None };
+    let of = match facts.expr(callee).node {
+        Node::Attr { base, name } if matches!(facts.str(name), "new" | "with_capacity" | "default") => {
+            let of = l.eval(file, base).ty;
+            let Type::StdStatic(of) = *l.types.get(of) else { return None };
+            of
+        }
+        Node::Word { value, .. } if args.len == 0 => match facts.expr(value).node {
+            Node::Name { name, .. } if facts.str(name) == "vec" => l.types.name("Vec"),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let n_params = match TABLE.canonical(&l.types.text(of)) {
+        "Vec" | "HashSet" => 1,
+        "HashMap" => 2,
+        _ => return None,
+    };
+    let (how, args) = puts(l, file).get(&binding).copied()?;
+    let given: Rc<[Ty]> = facts.list(args).iter().map(|a| l.eval(file, *a).ty).collect();
+    let given = match facts.str(how) {
+        "extend" => given.iter().map(|t| l.element(*t)).collect(),
+        _ => given,
+    };
+    (given.len() == n_params).then(|| Val::inferred(l.types.make(Type::Std(of, given))))
+}
+
+/// Lists the calls of a file that put a value into a variable, the first for each.
+fn puts(l: &mut Linker<Rust>, file: File) -> Rc<Puts> {
+    if let Some(known) = l.own.puts.get(&file) {
+        return Rc::clone(known);
+    }
+    let facts = l.facts(file);
+    let mut out = Puts::default();
+    for e in (0..facts.n_exprs() as u32).map(ExprId) {
+        if let Node::Call { callee, args } = facts.expr(e).node
+            && let Node::Attr { base, name } = facts.expr(callee).node
+            && let Node::Name { binding, .. } = facts.expr(base).node
+            && binding != BindingId::NONE
+            && matches!(facts.str(name), "push" | "push_back" | "push_front" | "insert" | "extend")
+        {
+            out.entry(binding).or_insert((name, args));
+        }
+    }
+    let out = Rc::new(out);
+    l.own.puts.insert(file, Rc::clone(&out));
+    out
+}
+
+/// The value of a call of a macro, and of `collect::<T>()` and its like.
 fn called(l: &mut Linker<Rust>, file: File, call: ExprId, callee: ExprId, args: List) -> Option<Val> {
     let facts = l.facts(file);
     match facts.expr(callee).node {
         Node::Apply { base, args } => {
             let Node::Attr { name, .. } = facts.expr(base).node else { return None };
-            if facts.str(name) != "collect" {
-                return None;
-            }
             let ty = l.written(file, *facts.list(args).first()?);
-            Some(Val::new(collected(l, file, ty, call)))
+            let ty = match facts.str(name) {
+                "collect" => collected(l, file, ty, call),
+                "parse" if l.picked(file, call).hits.is_empty() => l.types.std("Result", &[ty, Ty::UNKNOWN]),
+                "downcast_ref" | "downcast_mut" => l.types.std("Option", &[ty]),
+                _ => return None,
+            };
+            Some(Val::new(ty))
         }
         Node::Word { word, value } if facts.str(word) == "!" => Some(macro_value(l, file, value, args)),
         _ => None,

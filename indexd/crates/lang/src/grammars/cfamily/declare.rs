@@ -449,16 +449,17 @@ impl<'s> Visitor<'_, 's> {
                     continue;
                 }
                 let ty = inner.as_ref().map_or(ty, |i| i.ty);
-                let ty = if ty == ExprId::NONE { self.opaque } else { ty };
+                // The type of `auto` follows from the place of the function literal.
+                let source = (ty != ExprId::NONE).then_some(Source::Declared(ty));
                 let name = inner.and_then(|i| i.name);
                 let is_rest = kind.starts_with("variadic");
                 let of = if is_rest { BindingKind::VarArgs } else { BindingKind::Param };
                 let binding = match name {
-                    Some(name) => self.bind(name, of, Some(Source::Declared(ty))),
+                    Some(name) => self.bind(name, of, source),
                     None => {
                         let (empty, at) = (self.b.str(""), self.start(child));
                         let binding = self.b.bind(empty, at, self.function.def, of);
-                        self.b.source(binding, Source::Declared(ty));
+                        source.into_iter().for_each(|s| self.b.source(binding, s));
                         binding
                     }
                 };
@@ -753,7 +754,7 @@ impl<'s> Visitor<'_, 's> {
 
 /// The parameters of a function, and the result where it stands behind them.
 pub(super) struct Params {
-    all: Vec<BindingId>,
+    pub(super) all: Vec<BindingId>,
     is_variadic: bool,
     result: ExprId,
 }

@@ -267,7 +267,7 @@ impl<'s> Visitor<'_, 's> {
 
     /// The macros that the parser did not see are uses like others.
     fn macros_before_declarations(&mut self) {
-        for range in rewrite::blanked(self.text) {
+        for range in rewrite::blanked(self.text).0 {
             let text = &self.text[range.clone()];
             let start = text.as_ptr() as usize;
             let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');

@@ -16,6 +16,9 @@ const TYPES: &str = "void bool char short int long float double signed unsigned 
 /// Types of the language.
 const PLAIN: [&str; 11] =
     ["void", "bool", "char", "short", "int", "long", "float", "double", "size_t", "auto", "unsigned"];
+/// Types that are words of the grammar.
+const WORDS: &str = "void bool char short int long float double signed unsigned size_t ssize_t ptrdiff_t intptr_t \
+    uintptr_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t char8_t char16_t char32_t nullptr_t";
 /// Words that are not a part of a declaration.
 const OTHERS: [&str; 8] = ["return", "case", "else", "goto", "throw", "new", "delete", "operator"];
 
@@ -44,9 +47,10 @@ const STATEMENTS: [&str; 7] = ["if", "while", "for", "switch", "catch", "return"
 
 /// The text for the parser; `None` where it is the source.
 pub(in super::super) fn for_parser(text: &str) -> Option<String> {
-    let mut blanked = blanked(text);
+    let (mut blanked, types) = blanked(text);
     blanked.extend(comments_in_macros(text));
-    let names = names_of_c(text);
+    let mut names = names_of_c(text);
+    names.extend(types);
     let (signs, words) = loose_arguments(text);
     blanked.extend(words);
     if blanked.is_empty() && names.is_empty() && signs.is_empty() {
@@ -69,9 +73,9 @@ enum Token<'t> {
     Sign(u8),
 }
 
-/// Where the macros stand that are blanked out.
-pub(super) fn blanked(text: &str) -> Vec<Range<usize>> {
-    let mut out = Vec::new();
+/// The places of the macros that are blanked out, and of the types that are arguments of others: `EACH("a", T, int)`.
+pub(super) fn blanked(text: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+    let (mut out, mut types) = (Vec::new(), Vec::new());
     let mut so_far = SoFar::default();
     let mut at = 0;
     while let Some((token, range)) = next(text, at) {
@@ -80,6 +84,7 @@ pub(super) fn blanked(text: &str) -> Vec<Range<usize>> {
             Token::Word(word) if RECORDS.contains(&word) && so_far.last != Token::Word("enum") => {
                 at = before_name(text, at, &mut out);
             }
+            Token::Word(word) if so_far.is_argument(text, at) && holds(WORDS, word) => types.push(range),
             Token::Word(word) if is_macro(word) || is_attribute(word) => {
                 if let Some(range) = so_far.macro_at(text, &range) {
                     at = range.end;
@@ -91,7 +96,7 @@ pub(super) fn blanked(text: &str) -> Vec<Range<usize>> {
         }
         so_far.take(token);
     }
-    out
+    (out, types)
 }
 
 /// The tokens before a place, as far as they count.
@@ -100,6 +105,8 @@ struct SoFar<'t> {
     before: Token<'t>,
     /// The words before the brackets that are open.
     called: Vec<Token<'t>>,
+    /// For each open bracket: true if it is that of a macro without a type in front.
+    is_use: Vec<bool>,
     /// The word before the brackets that were closed last.
     closed: Token<'t>,
     /// The classes: a function with the name of one is a constructor.
@@ -109,21 +116,42 @@ struct SoFar<'t> {
 impl Default for SoFar<'_> {
     fn default() -> Self {
         let none = Token::Sign(b';');
-        Self { last: none, before: none, called: Vec::new(), closed: none, classes: Vec::new() }
+        Self {
+            last: none,
+            before: none,
+            called: Vec::new(),
+            is_use: Vec::new(),
+            closed: none,
+            classes: Vec::new(),
+        }
     }
 }
 
 impl<'t> SoFar<'t> {
     fn take(&mut self, token: Token<'t>) {
         match token {
-            Token::Sign(b'(') => self.called.push(self.last),
-            Token::Sign(b')') => self.closed = self.called.pop().unwrap_or(Token::Sign(b';')),
+            Token::Sign(b'(') => {
+                let is_alone = !matches!(self.before, Token::Word(_) | Token::Sign(b'*' | b'&' | b'>'));
+                self.is_use.push(is_alone && matches!(self.last, Token::Word(name) if is_macro(name)));
+                self.called.push(self.last);
+            }
+            Token::Sign(b')') => {
+                self.is_use.pop();
+                self.closed = self.called.pop().unwrap_or(Token::Sign(b';'));
+            }
             Token::Word(name) if matches!(self.last, Token::Word("class" | "struct")) => {
                 self.classes.push(name);
             }
             _ => {}
         }
         (self.before, self.last) = (self.last, token);
+    }
+
+    /// Returns true if a word that ends at `end` is a whole argument of a macro.
+    fn is_argument(&self, text: &str, end: usize) -> bool {
+        self.is_use.last() == Some(&true)
+            && matches!(self.last, Token::Sign(b'(' | b','))
+            && matches!(next(text, end), Some((Token::Sign(b',' | b')'), _)))
     }
 
     /// The part of a macro that is blanked out; its name is at `range`.
@@ -143,10 +171,24 @@ impl<'t> SoFar<'t> {
         if end > at && begins(self.last) && is_before_name(text, end) {
             return Some(at..end);
         }
+        if self.is_around_block(next(text, at).map(|t| t.0)) {
+            return Some(range.clone());
+        }
         if is_between(text, self.last, at) {
             return Some(range.clone());
         }
         self.end_of_call(text, at).map(|end| range.start..end)
+    }
+
+    /// Returns true if a macro without brackets is before a block or behind one: `{ TRY { f(); } CATCH }`.
+    fn is_around_block(&self, behind: Option<Token>) -> bool {
+        let is_end = matches!(self.last, Token::Sign(b';' | b'}'));
+        let is_start = self.last == Token::Sign(b'{') && self.before == Token::Sign(b')');
+        match behind {
+            Some(Token::Sign(b'{')) => is_end || is_start,
+            Some(Token::Sign(b'}')) => is_end,
+            _ => false,
+        }
     }
 
     /// The end of a macro with its arguments, before a declaration or behind a declarator.
@@ -503,7 +545,7 @@ mod tests {
     use super::{blanked, for_parser};
 
     fn check(text: &str, expect: &[&str]) {
-        let got: Vec<&str> = blanked(text).into_iter().map(|r| &text[r]).collect();
+        let got: Vec<&str> = blanked(text).0.into_iter().map(|r| &text[r]).collect();
         assert_eq!(got, expect, "{text}");
         assert_eq!(for_parser(text).map_or(text.len(), |t| t.len()), text.len());
     }
@@ -515,6 +557,8 @@ mod tests {
         check("struct ALIGN(8) Q { };", &["ALIGN(8)"]);
         check("enum class API_2 E : int { A };", &["API_2"]);
         check("class API Q;", &["API"]);
+        check("void f() { ABC { g(); } ABC_END }", &["ABC", "ABC_END"]);
+        check("int a[] = { ABC { 1 }, ABC }; enum { A = 1, ABC };", &[]);
         check("class ABC { };", &[]);
         check("class ABC final : D { };", &[]);
         check("struct ABC x = { 1 };", &[]);
@@ -585,6 +629,10 @@ mod tests {
         let parsed = |text: &str| for_parser(text).unwrap_or_else(|| text.to_owned());
         assert_eq!(parsed("check(a, ==, f(b, >, 1));"), "check(a, 00, f(b, 0, 1));");
         assert_eq!(parsed("container_of(p, struct t, m)"), "container_of(p,        t, m)");
+        assert_eq!(parsed("; EACH(T, int8_t, int) { }"), "; EACH(T, int8__, in_) { }");
+        for text in ["int EACH(int, char);", "f(int, char);", "EACH(a, (int) b);", "a = f(EACH, int);"] {
+            assert_eq!(for_parser(text), None, "{text}");
+        }
         for text in ["f(a, *b, -c, !d, &e);", "int f(int a, struct t *b);", "f(a, (struct t){ 0 });"] {
             assert_eq!(for_parser(text), None, "{text}");
         }

@@ -151,6 +151,8 @@ impl<'s> Visitor<'_, 's> {
     pub(super) fn scope_of(&mut self, node: usize) -> ExprId {
         let at = self.start(node);
         let base = match self.field(node, self.f.scope) {
+            // A variable has nothing behind `::`.
+            Some(scope) if self.is_variable(scope) => self.free(self.slice(scope), at, Role::Type),
             Some(scope) => self.expr(scope, Role::Type),
             // The namespace around all.
             None => {
@@ -159,6 +161,13 @@ impl<'s> Visitor<'_, 's> {
             }
         };
         self.word("::", base, at)
+    }
+
+    fn is_variable(&self, node: usize) -> bool {
+        let is_name = matches!(self.k(node), K::Name | K::TypeName);
+        let binding = self.find(self.slice(node)).filter(|_| is_name);
+        let kind = binding.map(|b| self.b.binding_head(b).3);
+        matches!(kind, Some(BindingKind::Local | BindingKind::Param))
     }
 
     fn behind_scope(&mut self, node: usize, base: ExprId, role: Role) -> ExprId {
@@ -416,20 +425,24 @@ impl<'s> Visitor<'_, 's> {
     fn lambda(&mut self, node: usize) -> ExprId {
         let at = self.start(node);
         let returns = self.function.returns.replace(Vec::new());
-        self.scoped(|it| {
+        let params = self.scoped(|it| {
             if let Some(captures) = it.field(node, it.f.captures) {
                 it.captures(captures);
             }
-            if let Some(declarator) = it.field(node, it.f.declarator) {
-                it.parameters(declarator);
-            }
+            let params = it.field(node, it.f.declarator).map_or_else(Vec::new, |d| it.parameters(d).all);
             if let Some(body) = it.field(node, it.f.body) {
                 it.inside(body);
             }
+            params
         });
+        let name = |it: &mut Self, binding: &BindingId| {
+            let (name, at, ..) = it.b.binding_head(*binding);
+            it.node(Shape::Name { name, binding: *binding }, at)
+        };
+        let params: Vec<ExprId> = params.iter().map(|p| name(self, p)).collect();
         let given = std::mem::replace(&mut self.function.returns, returns);
         let result = given.and_then(|g| g.first().copied()).unwrap_or(self.opaque);
-        let params = self.b.list(&[]);
+        let params = self.b.list(&params);
         self.node(Shape::Lambda { params, result }, at)
     }
 

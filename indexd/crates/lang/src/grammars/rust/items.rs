@@ -3,7 +3,7 @@
 use super::patterns::pattern;
 use super::values::{unnamed, value_of};
 use crate::grammars::typed::{Block, Visitor};
-use indexd_model::facts::ImportKind;
+use indexd_model::facts::{Import, ImportKind};
 use indexd_model::lists::holds;
 use indexd_model::{
     BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, Facts, Key, Node as Shape, Role, Source,
@@ -401,11 +401,19 @@ fn name_of<'a>(facts: &Facts<'a>, mut e: ExprId) -> &'a str {
     loop {
         match facts.expr(e).node {
             Shape::Name { binding, .. } if binding != BindingId::NONE => return "*",
-            Shape::Name { name, .. } | Shape::Attr { name, .. } => return facts.str(name),
+            Shape::Name { name, .. } => return imported_as(facts, facts.str(name)),
+            Shape::Attr { name, .. } => return facts.str(name),
             Shape::Apply { base: of, .. } | Shape::Word { value: of, .. } | Shape::Address { value: of } => {
                 e = of
             }
             _ => return "[]",
         }
     }
+}
+
+/// The name behind one that an import of the file gives, `use a::T as U`.
+fn imported_as<'a>(facts: &Facts<'a>, name: &'a str) -> &'a str {
+    let is_it = |i: &&Import| i.alias.is_some_and(|a| facts.str(a) == name);
+    let import = facts.interface.imports.iter().find(is_it);
+    import.and_then(|i| facts.str(i.module).rsplit("::").next()).unwrap_or(name)
 }

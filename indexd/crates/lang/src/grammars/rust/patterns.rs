@@ -28,17 +28,16 @@ fn take_apart(it: &mut Visitor, node: usize, value: ExprId, from: usize, depth: 
                 }
             }
         }
-        "tuple_pattern" => elements(it, it.children(node).collect(), value, from, depth),
+        "tuple_pattern" => elements(it, node, None, value, from, depth),
         "slice_pattern" => {
             let (at, args) = (it.start(node), it.b.list(&[]));
             let element = it.node(Shape::Index { base: value, args }, at);
             it.children(node).for_each(|c| take_apart(it, c, element, from, depth));
         }
         "tuple_struct_pattern" => {
-            let mut parts = it.children(node);
-            let Some(path) = parts.next() else { return };
+            let Some(path) = it.children(node).next() else { return };
             let base = asserted(it, path, value, Role::Read);
-            elements(it, parts.collect(), base, from, depth);
+            elements(it, node, Some(path), base, from, depth);
         }
         "struct_pattern" => {
             let mut parts = it.children(node);
@@ -57,14 +56,22 @@ fn asserted(it: &mut Visitor, path: usize, value: ExprId, role: Role) -> ExprId 
     it.node(Shape::Assert { value, ty }, it.start(path))
 }
 
-fn elements(it: &mut Visitor, parts: Vec<usize>, base: ExprId, from: usize, depth: u32) {
-    let mut is_behind = false;
-    for (index, part) in parts.into_iter().enumerate() {
+/// The parts of a pattern, counted by the commas before them: `_` is not a node with a name.
+fn elements(it: &mut Visitor, node: usize, path: Option<usize>, base: ExprId, from: usize, depth: u32) {
+    let (mut index, mut is_behind) = (0u16, false);
+    let named: Vec<usize> = it.children(node).filter(|c| Some(*c) != path).collect();
+    for part in it.tree.tokens(node).collect::<Vec<_>>() {
+        if it.tree.node(part).kind() == "," {
+            index = index.saturating_add(1);
+        }
+        if !named.contains(&part) {
+            continue;
+        }
         is_behind |= it.tree.node(part).kind() == "remaining_field_pattern";
         // Behind `..` places are counted from the end.
         let value = match is_behind {
             true => it.opaque(),
-            false => it.node(Shape::Item { base, index: index.min(0xffff) as u16 }, it.start(part)),
+            false => it.node(Shape::Item { base, index }, it.start(part)),
         };
         take_apart(it, part, value, from, depth);
     }
