@@ -78,7 +78,9 @@ pub fn of(line: &[String], refused: &clap::Error) -> Meant {
         _ if n_words > 2 => with(line, at, &["pack", word]),
         _ => {
             let near = nearest(word, GROUPS.iter().flat_map(|(_, entries)| entries.iter().map(|e| e.name)));
-            unknown(word, &near.map(|n| format!("ctl {n}")).unwrap_or_default())
+            let rest = crate::style::safe_line(&line[at + 1..at + n_words].join(" "));
+            let near = near.map(|n| format!("ctl {n} {rest}")).unwrap_or_default();
+            unknown(&line[at..at + n_words].join(" "), near.trim_end())
         }
     }
 }
@@ -98,8 +100,10 @@ fn with(line: &[String], at: usize, words: &[&str]) -> Meant {
     Meant::Line(line[..at].iter().cloned().chain(words).chain(line[at + 1..].iter().cloned()).collect())
 }
 
+/// The answer to a line whose first word is not a command.
 fn unknown(word: &str, near: &str) -> Meant {
-    let mut said = format!("ctl: there is no command {word:?}\n");
+    let command = word.split(' ').next().unwrap_or(word);
+    let mut said = format!("ctl: there is no command {command:?}\n");
     let word = crate::style::safe_line(word);
     if !near.is_empty() {
         let _ = writeln!(said, "hint: did you mean {near}?");
@@ -261,7 +265,9 @@ mod tests {
     #[test]
     fn what_is_not_known_is_said_with_the_nearest_name() {
         for (line, hint) in [
-            ("ctl|serch|x", "did you mean ctl search?"),
+            ("ctl|serch|x", "did you mean ctl search x?"),
+            ("ctl|serch|x", "to ask for it, write ctl pack serch x;"),
+            ("ctl|serch|--json", "did you mean ctl search?"),
             ("ctl|restart", "did you mean ctl daemon start?"),
             ("ctl|log", "did you mean ctl status, which names the log?"),
             ("ctl|frobnicate", "to ask for it, write ctl pack frobnicate"),

@@ -344,13 +344,149 @@ fn only_what_may_be_a_use_is_said() {
     );
 }
 
-/// A type is used without being called.
+/// Checks that a question about each of these definitions has an edge or an open place, and claims nothing.
+fn check_not_none(tree: &[(&str, &str)], symbols: impl IntoIterator<Item = String>) {
+    for symbol in symbols {
+        let found = ask(tree, Relation::Refs, &symbol);
+        let c = &found.coverage;
+        let is_told = found.n_edges + c.unresolved_same_name + c.below_confidence > 0;
+        let said = &found.coverage.statement;
+        assert!(is_told && !(found.n_edges == 0 && said.contains("is resolved")), "{symbol}: {said}");
+    }
+}
+
+/// A class or type for each of `n`, by `of`, and their union.
+fn union_of(n: usize, of: impl Fn(usize) -> String) -> (String, String) {
+    let names: Vec<String> = (0..n).map(|i| format!("C{i}")).collect();
+    ((0..n).map(of).collect(), names.join(" | "))
+}
+
 #[test]
-fn uses_without_a_call_are_counted_where_nothing_calls() {
-    let ts = "export interface Box { n: number }\nexport function f(b: Box) { return b.n; }\n";
-    let said = ask(&[("a.ts", ts)], Relation::Callers, "Box").coverage.statement;
-    assert!(
-        said.starts_with("no callers") && said.ends_with("1 definition uses it without a call (refs)"),
-        "{said}"
-    );
+fn no_member_of_a_wide_union_is_unused() {
+    for n in [5, 12, 30] {
+        let all = || (0..n).map(|i| format!("C{i}.kind"));
+        for form in
+            ["interface C# { kind: string }\n", "type C# = { kind: string };\n", "class C# { kind = 1 }\n"]
+        {
+            let (types, union) = union_of(n, |i| form.replace('#', &i.to_string()));
+            let direct = format!("{types}function go(x: {union}) {{ return x.kind }}\n");
+            check_not_none(&[("a.ts", &direct)], all());
+            let alias =
+                format!("{types}type Any = {union};\nfunction go({{ kind }}: Any) {{ return kind }}\n");
+            check_not_none(&[("a.ts", &alias)], all());
+        }
+        let (types, union) =
+            union_of(n, |i| format!("interface C{i} {{ inner: I{i} }}\ninterface I{i} {{ deep: 1 }}\n"));
+        let chain = format!("{types}function go(x: {union}) {{ return x.inner.deep }}\n");
+        check_not_none(&[("a.ts", &chain)], (0..n).map(|i| format!("I{i}.deep")));
+        let (types, union) = union_of(n, |i| format!("class C{i}:\n    def run(self): ...\n\n\n"));
+        let py = format!("{types}def go(x: {union}):\n    x.run()\n");
+        check_not_none(&[("a.py", &py)], (0..n).map(|i| format!("C{i}.run")));
+    }
+}
+
+#[test]
+fn a_member_that_each_part_of_an_intersection_declares_is_one() {
+    let ts = "interface A { kind: string }\ninterface B { kind: string }\ntype C = (A | B) & { kind: 'c'; own: 1 };\n\
+              function go(c: C) { return c.kind }\n";
+    check_not_none(&[("a.ts", ts)], ["A.kind", "B.kind", "C.kind"].map(str::to_owned));
+}
+
+#[test]
+fn a_name_that_one_statement_gives_twice_is_one() {
+    let js = "const canon = (exports.canon = function canon(v) { return v });\nfunction use() { return canon(1) }\n";
+    let ts = "export const run = function run() { return 1 };\nfunction use() { run() }\n";
+    for (path, text) in [("a.cjs", js), ("a.ts", ts)] {
+        let found = edges(&ask(&[(path, text)], Relation::Callers, &format!("{path}:1")));
+        assert_eq!(found, ["call use @2"], "{path}");
+    }
+}
+
+#[test]
+fn what_a_condition_of_the_build_decides_is_not_none() {
+    let c = [
+        ("o.h", "int op(void);\n"),
+        ("l.c", "#include \"o.h\"\nint op(void) { return 1; }\n"),
+        ("w.c", "#include \"o.h\"\nint op(void) { return 2; }\n"),
+        ("m.c", "#include \"o.h\"\nint go(void) { return op(); }\n"),
+    ];
+    check_not_none(&c, ["l.c:2", "w.c:2", "o.h:1"].map(str::to_owned));
+    let python = [
+        ("fast.py", "def dump(): ...\n"),
+        (
+            "a.py",
+            "try:\n    from fast import dump\nexcept ImportError:\n    def dump(): ...\n\n\ndef go():\n    dump()\n",
+        ),
+        ("b.py", "import a\na.dump()\n"),
+    ];
+    check_not_none(&python, ["fast.py:1", "a.py:4"].map(str::to_owned));
+    let modules = ["unix", "windows"].map(|os| (format!("src/{os}.rs"), "pub fn open() {}\n"));
+    let imported = "mod unix;\nmod windows;\n#[cfg(unix)]\nuse unix::open;\n#[cfg(windows)]\nuse windows::open;\n\
+                    pub fn boot() { open(); }\n";
+    let renamed = "#[cfg(unix)]\nmod unix;\n#[cfg(windows)]\nmod windows;\n#[cfg(unix)]\nuse unix as sys;\n\
+                   #[cfg(windows)]\nuse windows as sys;\npub fn boot() { sys::open(); }\n";
+    let by_path = "#[cfg(unix)]\n#[path = \"unix.rs\"]\nmod sys;\n#[cfg(windows)]\n#[path = \"windows.rs\"]\nmod sys;\n\
+                   pub fn boot() { sys::open(); }\n";
+    for lib in [imported, renamed, by_path] {
+        let mut tree =
+            vec![("Cargo.toml", "[package]\nname = \"a\"\nedition = \"2021\"\n"), ("src/lib.rs", lib)];
+        tree.extend(modules.iter().map(|(path, text)| (path.as_str(), *text)));
+        check_not_none(&tree, ["src/unix.rs:1", "src/windows.rs:1"].map(str::to_owned));
+    }
+}
+
+#[test]
+fn a_module_by_another_name_is_followed() {
+    let tree = [
+        ("Cargo.toml", "[package]\nname = \"a\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", "mod unix;\nuse unix as sys;\npub fn boot() { sys::open(); }\n"),
+        ("src/unix.rs", "pub fn open() {}\n"),
+    ];
+    assert_eq!(edges(&ask(&tree, Relation::Callers, "open")), ["call boot @3"]);
+}
+
+#[test]
+fn a_part_that_is_added_from_elsewhere_is_not_unused() {
+    let tree = [
+        ("events.ts", "export interface Args {\n  a: 1\n}\n"),
+        (
+            "plugin.ts",
+            "import './events';\ndeclare module './events' {\n  interface Args {\n    b: 1\n  }\n}\n",
+        ),
+        ("use.ts", "import { Args } from './events';\nexport function go(x: Args) {}\n"),
+    ];
+    check_not_none(&tree, ["plugin.ts:3", "events.ts:1"].map(str::to_owned));
+}
+
+#[test]
+fn a_call_through_a_cast_is_a_call() {
+    for call in ["(o.data as F)()", "(<F>o.data)()", "(o.data satisfies F)()", "(o.data!)()"] {
+        let text =
+            format!("type F = () => void;\ninterface O {{ data: F }}\nfunction go(o: O) {{ {call} }}\n");
+        let found = ask(&[("a.ts", &text)], Relation::Callers, "O.data");
+        assert_eq!(edges(&found), ["call go @3"], "{call}");
+    }
+}
+
+#[test]
+fn uses_that_are_not_calls_are_said_where_nothing_calls() {
+    let found = ask(&[("a.py", "class S: ...\n\n\ndef f(s: S) -> S: ...\n")], Relation::Callers, "S");
+    assert!(found.coverage.statement.contains("2 uses are not a call"), "{}", found.coverage.statement);
+}
+
+#[test]
+fn setters_and_namespaces_are_found_as_they_are_written() {
+    let ruby = "class B\n  def name=(x); end\nend\n\ndef go(b)\n  b.name = 1\nend\n";
+    check_open(&[("a.rb", ruby)], "name=", &["a.rb:6 "]);
+    let php =
+        "<?php\nnamespace App\\Model;\nclass User { function save() {} function go() { $this->save(); } }\n";
+    for name in ["App\\Model\\User::save", "\\App\\Model\\User::save", "User::save"] {
+        assert_eq!(edges(&ask(&[("a.php", php)], Relation::Callers, name)), ["call User.go @3"], "{name}");
+    }
+}
+
+#[test]
+fn the_place_of_a_type_without_a_name_is_a_place() {
+    let go = "package a\n\ntype C struct {\n\tcalled struct {\n\t\tby string\n\t}\n}\n\nfunc f(c C) { _ = c.called.by }\n";
+    check_not_none(&[("a.go", go)], ["a.go:4", "a.go:5", "C.called"].map(str::to_owned));
 }

@@ -199,10 +199,13 @@ fn around_lines(heading: &str, edges: &[(&GraphEdge, String)], style: Style) -> 
 /// The definitions that were asked about, the most used first. Each edge names its own end, so a few are enough.
 pub(super) fn heads(answer: &GraphResult, style: Style) -> String {
     let mut out = String::new();
-    for root in answer.roots.iter().take(HEADS_SHOWN) {
-        out += &format!("{} of {}  {}\n", answer.relation, title(root, style), place(root, style));
-    }
     let n_roots = answer.n_roots.max(answer.roots.len() as u64);
+    for root in answer.roots.iter().take(HEADS_SHOWN) {
+        // The number of lines of each definition shows which one to ask for.
+        let own = answer.edges.iter().filter(|e| n_roots > 1 && is_same(&e.target, root)).count();
+        let own = if own > 0 { style.dim(&format!("  ({own} below)")) } else { String::new() };
+        out += &format!("{} of {}  {}{own}\n", answer.relation, title(root, style), place(root, style));
+    }
     match n_roots.saturating_sub(HEADS_SHOWN as u64) {
         0 => {}
         1 => out += &style.dim("and of 1 more definition of the name: ask as Class.name or path:line\n"),

@@ -3,6 +3,8 @@
 use super::{asked, note, print, print_view, seen, standard_input};
 use crate::cli::{Common, WaitArgs, tokens};
 use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::session::Session;
 use crate::style::{Style, safe_line};
 use indexd_proto::Method;
 use indexd_proto::card::{CardLinks, CardParams, CardResult};
@@ -16,6 +18,8 @@ use std::io::Read;
 
 /// Maximum number of omitted places in an answer to `show`.
 const CUT_NAMED: usize = 40;
+/// Words of a search that found nothing which are compared with names.
+const WORDS_COMPARED: usize = 3;
 /// Definitions in tests that an answer to `show` names.
 const TESTS_NAMED: usize = 5;
 
@@ -128,8 +132,27 @@ pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
     }
     if !common.quiet && !common.json && !Style::of_stdout(common).is_view {
         eprintln!("ctl: nothing found");
+        if let Some(hint) = names_near(common, args)? {
+            eprintln!("hint: {}", safe_line(&hint));
+        }
     }
     Err(Failure::NoResult)
+}
+
+/// A hint with the names that are spelled most like a word of a search that found nothing.
+fn names_near(common: &Common, args: &SearchArgs) -> Result<Option<String>, Failure> {
+    let words = args.query.iter().chain(&args.expect).flat_map(|text| text.split_whitespace());
+    let mut session = Session::open(common)?;
+    for word in words.filter(|w| w.chars().count() > 2).take(WORDS_COMPARED) {
+        let params = asked!(SymbolParams, common, &args.wait, { name: word.to_owned(), limit: Some(1) });
+        let asked = session.ask::<_, SymbolResult>(Method::Symbol, &params, &mut Progress::new(true));
+        if let Err(Failure::Error(error)) = asked
+            && error.data.hint.starts_with("did you mean")
+        {
+            return Ok(Some(error.data.hint));
+        }
+    }
+    Ok(None)
 }
 
 /// Prints definitions whole.

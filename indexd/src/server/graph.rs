@@ -30,6 +30,8 @@ use std::sync::Arc;
 
 /// Places shown of one edge.
 const EVIDENCE_MAX: usize = 20;
+/// Edges of one definition that are counted where none of them is a call.
+const OTHER_USES_MAX: usize = 1_000;
 /// Definitions of a name that are named in an answer.
 const ROOTS_SHOWN: usize = 20;
 /// A look for uses without an edge.
@@ -106,10 +108,8 @@ fn coverage(
         named::look(view, &names, &named::set_of(roots, view), (calls, look), &mut coverage, cancel)?;
     }
     coverage.statement = statement(walked.n_edges, relation, &names, &coverage);
-    let n_other: u32 = roots.iter().map(|d| view.in_degree(*d, EdgeKind::Usage)).sum();
-    if calls && walked.n_edges == 0 && n_other > 0 {
-        let uses = named::many(n_other.into(), "definition uses", "definitions use");
-        coverage.statement += &format!("; {uses} it without a call (refs)");
+    if calls && walked.n_edges == 0 {
+        coverage.statement += &other_uses(view, roots);
     }
     match followed(view, roots) {
         Some(Linking::None) => coverage.statement += "; uses of names in this language are not followed",
@@ -190,10 +190,15 @@ pub(super) fn find(view: &dyn IndexView, name: &str) -> Result<Vec<DefDoc>, Erro
     if found.is_empty() { Err(suggest::not_found(view, name)) } else { Ok(found) }
 }
 
-/// The plain names of the roots, without repeats.
+/// The plain names of the roots and those under which they are used, without repeats.
 fn names_of(view: &dyn IndexView, roots: &[DefDoc]) -> Vec<Arc<str>> {
     let records = roots.iter().map(|&d| view.def(d)).filter(|r| r.idx != DefIdx::NONE);
     let mut names: Vec<_> = records.map(|r| r.name).collect();
+    // A method `x=` is used as `.x = 1`.
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let set = names.iter().filter_map(|n| n.strip_suffix('=').filter(|s| s.ends_with(is_letter)));
+    let set: Vec<Arc<str>> = set.map(Arc::from).collect();
+    names.extend(set);
     names.sort();
     names.dedup();
     names
@@ -251,6 +256,17 @@ fn followed(view: &dyn IndexView, roots: &[DefDoc]) -> Option<Linking> {
     languages.filter(|l| l.is_code()).map(Language::linking).min()
 }
 
+/// Uses of the roots that are not calls, as the end of a sentence; empty where there are none.
+fn other_uses(view: &dyn IndexView, roots: &[DefDoc]) -> String {
+    let kinds = [EdgeKind::Usage, EdgeKind::Inherit];
+    let edges = roots.iter().flat_map(|&root| view.edges_to(root, &kinds, OTHER_USES_MAX));
+    let places = edges.flat_map(|e| e.occurrences).filter(|o| o.confidence >= CONFIDENCE_CERTAIN);
+    match places.count() {
+        0 => String::new(),
+        n => format!("; {} not a call", named::many(n as u64, "use is", "uses are")),
+    }
+}
+
 /// What calls the roots without naming them, as the end of a sentence; empty where nothing does.
 fn called_by(view: &dyn IndexView, roots: &[DefDoc]) -> String {
     let by = roots.iter().filter_map(|&root| {
@@ -287,7 +303,7 @@ fn statement(n_edges: u64, relation: Relation, names: &[Arc<str>], c: &Coverage)
         }
     } else if !names.is_empty() {
         let beside = named::sentence(c, relation == Relation::Callers);
-        if beside.is_empty() {
+        if beside.is_empty() && c.below_confidence == 0 {
             parts.push(format!(
                 "every use of the name {} in code of the project is resolved",
                 names.join(", ")
@@ -296,7 +312,8 @@ fn statement(n_edges: u64, relation: Relation, names: &[Arc<str>], c: &Coverage)
         parts.extend(beside);
     }
     if c.below_confidence > 0 {
-        parts.push(format!("{} edges below the confidence asked for", c.below_confidence));
+        let edges = named::many(c.below_confidence, "edge", "edges");
+        parts.push(format!("{edges} below the confidence asked for"));
     }
     parts.join("; ")
 }

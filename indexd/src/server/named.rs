@@ -10,7 +10,8 @@ use indexd_model::grams::Need;
 use indexd_model::path::file_name_of;
 use indexd_model::view::CONFIDENCE_CERTAIN;
 use indexd_model::{
-    DefDoc, DefIdx, FileDoc, FileRoles, IndexView, Language, LineIndex, Outcome, Span, UnresolvedReason,
+    DefDoc, DefIdx, DefKind, Facts, FileDoc, FileRoles, IndexView, Key, Language, LineIndex, Outcome, Span,
+    UnresolvedReason,
 };
 use indexd_proto::error::ErrorObject;
 use indexd_proto::graph::{Coverage, UnresolvedPlace};
@@ -52,6 +53,11 @@ pub fn look(
     out: &mut Coverage,
     cancel: &Cancel,
 ) -> Result<(), ErrorObject> {
+    let asked = Asked {
+        roots,
+        calls,
+        shares: roots.iter().any(|d| adds_to_another(view, *d) || is_of_some_builds(view, *d)),
+    };
     let mut places: Vec<(usize, bool, UnresolvedPlace)> = Vec::new();
     let is_copy = |file: FileDoc| view.file(file).roles.has(FileRoles::VENDORED);
     let in_copies = roots.iter().any(|d| is_copy(view.def(*d).file));
@@ -73,7 +79,7 @@ pub fn look(
             let found = words_in(&view.text(file), name);
             if !found.is_empty() {
                 n_read += 1;
-                of_file(view, file, (name, &found), roots, calls, out, &mut places);
+                of_file(view, file, (name, &found), &asked, out, &mut places);
                 places.sort_by(|a, b| (a.0, a.1, place(&a.2)).cmp(&(b.0, b.1, place(&b.2))));
                 places.truncate(look.places_max);
             }
@@ -81,6 +87,54 @@ pub fn look(
     }
     out.unresolved_examples = places.into_iter().map(|p| p.2).collect();
     Ok(())
+}
+
+/// The definitions of a question.
+struct Asked<'a> {
+    roots: &'a FxHashSet<DefDoc>,
+    /// Only calls count.
+    calls: bool,
+    /// A use of another definition of the name may be one of a root: one adds to the other, or a condition of the
+    /// build decides between them.
+    shares: bool,
+}
+
+/// Returns true if it adds to a definition of another file: `declare module './a' { interface A {} }`.
+fn adds_to_another(view: &dyn IndexView, def: DefDoc) -> bool {
+    let record = view.def(def);
+    let is_typed = matches!(view.file(record.file).language, Language::TypeScript | Language::Tsx);
+    let Some(parent) = record.parent.some().filter(|_| is_typed && record.kind.is_type()) else {
+        return false;
+    };
+    let around = view.def(parent);
+    let text = view.text(record.file);
+    let head = text.get(around.head.range()).unwrap_or("");
+    around.kind == DefKind::Module && (head.contains(['"', '\'']) || head.contains("global"))
+}
+
+/// Returns true if its file is a module of Rust in some builds only: `#[cfg(unix)] mod unix;`.
+fn is_of_some_builds(view: &dyn IndexView, def: DefDoc) -> bool {
+    let file = view.def(def).file;
+    let record = view.file(file);
+    if record.language != Language::Rust || record.roles.has(FileRoles::TEST) {
+        return false;
+    }
+    let path = view.path(file);
+    let (dir, name) = path.rsplit_once('/').unwrap_or(("", &*path));
+    let stem =
+        if name == "mod.rs" { dir.rsplit('/').next().unwrap_or("") } else { name.trim_end_matches(".rs") };
+    let is_conditional = |other: FileDoc| {
+        let (interface, text) = (view.interface(other), view.text(other));
+        let facts = Facts::outside(&interface);
+        interface.imports.iter().any(|i| {
+            let is_it = facts.str(i.module) == stem || i.name.is_some_and(|n| facts.str(n).ends_with(name));
+            let before = text.get(..i.span.start as usize).unwrap_or("").trim_end().lines().rev();
+            let mut attributes = before.take_while(|l| l.trim_start().starts_with("#["));
+            i.level == 1 && is_it && attributes.any(|l| l.contains("cfg"))
+        })
+    };
+    let by_name = |key| view.providers(Key::any("rust-mod", key)).into_iter();
+    by_name(stem).chain(by_name(name)).any(is_conditional)
 }
 
 fn place(p: &UnresolvedPlace) -> (&str, u32) {
@@ -104,8 +158,7 @@ fn is_searched(view: &dyn IndexView, file: FileDoc) -> bool {
             let name = file_name_of(&record.path).to_ascii_lowercase();
             let is_named =
                 |n: &&str| name.starts_with(n) && !name.contains('.') || name.starts_with(&format!("{n}-"));
-            [".txt", ".rst", ".adoc", ".log"].iter().any(|e| name.ends_with(e))
-                || PROSE.iter().any(|n| is_named(n))
+            [".txt", ".rst", ".adoc", ".log"].iter().any(|e| name.ends_with(e)) || PROSE.iter().any(is_named)
         }
         _ => false,
     };
@@ -116,8 +169,7 @@ fn of_file(
     view: &dyn IndexView,
     file: FileDoc,
     (name, found): (&str, &[u32]),
-    roots: &FxHashSet<DefDoc>,
-    calls: bool,
+    asked: &Asked,
     out: &mut Coverage,
     places: &mut Vec<(usize, bool, UnresolvedPlace)>,
 ) {
@@ -129,7 +181,7 @@ fn of_file(
         if it.defines(part) || is_of_type(&it, part) {
             continue;
         }
-        match standing(&mut it, part, roots) {
+        match standing(&mut it, part, asked) {
             Some(Standing::Known) => {}
             Some(Standing::Open(reason, role)) => open.push((part, reason.name(), role == GrepRole::Call)),
             None => untold.push(part),
@@ -162,7 +214,7 @@ fn of_file(
     open.sort_unstable_by_key(|o| o.0.start);
     let lines = view.lines(file);
     for it_is in open {
-        add(view, (file, &it, &lines), it_is, calls, out, places);
+        add(view, (file, &it, &lines), it_is, asked.calls, out, places);
     }
 }
 
@@ -208,15 +260,20 @@ enum Standing {
     Open(UnresolvedReason, GrepRole),
 }
 
-fn standing(it: &mut Places, part: Span, roots: &FxHashSet<DefDoc>) -> Option<Standing> {
+fn standing(it: &mut Places, part: Span, asked: &Asked) -> Option<Standing> {
     let around = it.around(part.start);
     let uses = it.uses(part, &around);
     let is_sure =
         |u: &crate::server::grep::roles::Use| u.target != DefDoc::NONE && u.confidence >= CONFIDENCE_CERTAIN;
-    if uses.iter().any(|u| is_sure(u) || roots.contains(&u.target)) {
+    if uses.iter().any(|u| asked.roots.contains(&u.target)) {
         return Some(Standing::Known);
     }
-    if let Some(u) = uses.first() {
+    // A place with edges and a reason may have more targets than were followed.
+    let open = uses.iter().find(|u| u.reason.is_some());
+    if open.is_none() && !asked.shares && uses.iter().any(is_sure) {
+        return Some(Standing::Known);
+    }
+    if let Some(u) = open.or(uses.first()) {
         // A guess at something else leaves open what it is.
         return Some(Standing::Open(u.reason.unwrap_or(UnresolvedReason::UnknownReceiver), u.role));
     }

@@ -62,6 +62,8 @@ pub struct Gathered {
     pub confidence: Confidence,
     /// For each expectation of the query, whether code holds it.
     pub held: Vec<bool>,
+    /// Definitions that the text names, if it consists of their names: hits are not shown then.
+    pub n_named: Option<usize>,
 }
 
 /// Collects the candidates of a request.
@@ -126,6 +128,7 @@ pub fn gather(
         retrieved,
         confidence,
         held,
+        n_named: named.is_all.then_some(named.defs.len()),
     })
 }
 

@@ -20,12 +20,14 @@ enum Value {
 /// - package.json: `.` and the path that `exports`, `source`, `types`, `module` or `main` name; `./a` and
 ///   `#a` from `exports` and `imports`;
 /// - package.json, composer.json: `version`, dependencies behind `needs:` with the versions that fit;
-/// - tsconfig.json, jsconfig.json and their kind: `extends`, `references`, `baseUrl`, and the patterns of `paths`
+/// - tsconfig.json, jsconfig.json and others with `compilerOptions`, which they may extend: `extends`, `references`, `baseUrl`, and the patterns of `paths`
 ///   behind `paths:`.
 pub(super) fn of(manifest: &str, text: &str) -> Vec<(String, String)> {
+    let is_manifest = matches!(manifest, "package.json" | "composer.json");
+    let is_named = manifest.starts_with("tsconfig") || manifest.starts_with("jsconfig");
     let is_config =
-        (manifest.starts_with("tsconfig") || manifest.starts_with("jsconfig")) && manifest.ends_with(".json");
-    if !is_config && !matches!(manifest, "package.json" | "composer.json") {
+        !is_manifest && manifest.ends_with(".json") && (is_named || text.contains("\"compilerOptions\""));
+    if !is_config && !is_manifest {
         return Vec::new();
     }
     let value = Reader { text: text.as_bytes(), at: 0 }.value(DEPTH_MAX);

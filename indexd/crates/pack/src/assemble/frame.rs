@@ -110,7 +110,12 @@ impl Selected<'_> {
             Basis::Nothing => out.push_str("little of what you expect is here; the nearest places:\n"),
             _ => {
                 let tenths = (confidence.score * 10.0).round();
-                let _ = writeln!(out, "first place right in {tenths} of 10 answers like this; {n_hits} hits");
+                let found = match self.gathered.n_named {
+                    Some(1) => "1 definition and its uses".to_owned(),
+                    Some(n) => format!("{n} definitions and their uses"),
+                    None => format!("{n_hits} hits"),
+                };
+                let _ = writeln!(out, "first place right in {tenths} of 10 answers like this; {found}");
             }
         }
         let missing: Vec<&str> = self.missing();

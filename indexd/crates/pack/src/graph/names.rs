@@ -33,20 +33,36 @@ pub fn meant(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
 }
 
 /// A definition with those of the same qualified name in its file: overloads, getter and setter, definitions in
-/// branches. Uses lead to one of them. A declaration of C or C++ comes with the functions that it announces.
+/// branches, and those that its statement names as well. Uses lead to one of them. A declaration of C or C++ comes
+/// with the functions that it announces, and each of them with it.
 fn with_its_like(view: &dyn IndexView, def: DefDoc) -> Vec<DefDoc> {
     let record = view.def(def);
     if record.idx == DefIdx::NONE {
         return vec![def];
     }
-    let mut defs = view.defs_named(&record.name);
-    defs.retain(|d| view.def(*d).qualified == record.qualified);
+    let named = view.defs_named(&record.name);
+    if !named.contains(&def) {
+        // A type without a name is asked for by the definition around it.
+        return record.parent.some().map_or_else(|| vec![def], |parent| with_its_like(view, parent));
+    }
+    let (mut defs, others): (Vec<_>, Vec<_>) =
+        named.into_iter().partition(|d| view.def(*d).qualified == record.qualified);
     let announced = announced(view, &record, &defs);
+    let all = defs.clone();
     defs.retain(|d| {
         let other = view.def(*d);
-        (other.file, other.parent) == (record.file, record.parent) || announced.contains(d)
+        let is_overload = (other.file, other.parent) == (record.file, record.parent);
+        is_overload || announced.contains(d) || self::announced(view, &other, &all).contains(&def)
     });
+    defs.extend(others.into_iter().filter(|d| is_one_statement(&record, &view.def(*d))));
     defs
+}
+
+/// Returns true if one statement gives the name twice: `const f = exports.f = function f() {}`.
+fn is_one_statement(a: &DefRecord, b: &DefRecord) -> bool {
+    let is_type = a.kind.is_type() || b.kind.is_type();
+    let holds = |a: &DefRecord, b: &DefRecord| a.span.start <= b.span.start && b.span.end <= a.span.end;
+    (a.file, a.name_line) == (b.file, b.name_line) && !is_type && (holds(a, b) || holds(b, a))
 }
 
 /// Functions and methods with a body, of `same` name, that a declaration without one may announce: those in the
@@ -95,7 +111,12 @@ pub fn find_all(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
     let last = wanted.rsplit('.').next().unwrap_or(&wanted);
     let mut defs = view.defs_named(last);
     if last.len() < wanted.len() {
-        defs.retain(|&d| is_qualified_as(view, &view.def(d), &wanted));
+        // The namespace of a file is not a part of the qualified name: `App\Model\User::save`.
+        let inner = name.rsplit_once('\\').map_or("", |(_, inner)| inner);
+        let inner = inner.replace("::", ".").replace("->", ".");
+        let fits = |d: DefDoc, wanted: &str| is_qualified_as(view, &view.def(d), wanted);
+        let is_exact = !inner.contains('.') || defs.iter().any(|d| fits(*d, &wanted));
+        defs.retain(|d| fits(*d, if is_exact { &wanted } else { &inner }));
     }
     defs
 }

@@ -303,7 +303,6 @@ fn callers_with_the_same_text_are_both_shown() {
         ("src/two.rs", &two),
     ]);
     let pack = pack(&view, json!({"query": "help_once", "budgets": {"stop": "value"}}));
-    let callers: Vec<&str> =
-        pack.items().filter(|i| i.title.contains("accept")).map(|i| &*i.file_rel_path).collect();
+    let callers: Vec<&str> = pack.items().filter(|i| i.title.contains("accept")).map(|i| i.path()).collect();
     assert_eq!(callers, ["src/one.rs", "src/two.rs"], "{}", pack.rendered);
 }

@@ -31,6 +31,8 @@ pub(crate) struct Picked {
     pub(crate) made: Option<Ty>,
     pub(crate) reason: UnresolvedReason,
     pub(crate) is_inferred: bool,
+    /// As of [`Found::is_variant`].
+    pub(crate) is_variant: bool,
 }
 
 impl<'a, L: Language> Linker<'a, L> {
@@ -42,6 +44,7 @@ impl<'a, L: Language> Linker<'a, L> {
             made: None,
             reason,
             is_inferred: false,
+            is_variant: false,
         };
         let (callee, args) = match self.facts(file).expr(call).node {
             Node::Call { callee, args } => (callee, args),
@@ -55,7 +58,8 @@ impl<'a, L: Language> Linker<'a, L> {
             let (found, made, is_inferred) = l.called(file, callee);
             let hits = l.pick(&found, Site { file, args });
             let reason = if found.is_open { UnresolvedReason::External } else { found.reason };
-            Rc::new(Picked { hits, ty: found.ty, made, reason, is_inferred })
+            let is_variant = found.is_variant;
+            Rc::new(Picked { hits, ty: found.ty, made, reason, is_inferred, is_variant })
         };
         self.settled(|l| &mut l.picks, (file, call), unknown, ask)
     }

@@ -77,12 +77,14 @@ pub(crate) struct Found {
     pub(crate) reason: UnresolvedReason,
     /// Whether there may be more of the name outside the tree.
     pub(crate) is_open: bool,
+    /// True if the name has another meaning in other builds.
+    pub(crate) is_variant: bool,
 }
 
 impl Found {
     pub(crate) fn none(reason: UnresolvedReason) -> Self {
         let ty = if reason == UnresolvedReason::External { Ty::EXTERNAL } else { Ty::UNKNOWN };
-        Self { hits: SmallVec::new(), ty, reason, is_open: false }
+        Self { hits: SmallVec::new(), ty, reason, is_open: false, is_variant: false }
     }
 
     pub(crate) fn unknown() -> Self {

@@ -1,5 +1,6 @@
 //! From types to links: every identifier that is a use becomes a link or an unresolved use.
 
+use super::calls::Picked;
 use super::{Found, Hit, Language, Linker, Place, Space};
 use crate::Use;
 use crate::typed::{DefAt, Ty, Type};
@@ -161,8 +162,8 @@ impl<'a, L: Language> Linker<'a, L> {
         if is_made && picked.hits.is_empty() {
             return;
         }
-        let mut found =
-            Found { hits: picked.hits.clone(), ty: picked.ty, reason: picked.reason, is_open: false };
+        let Picked { ty, reason, is_variant, .. } = *picked;
+        let mut found = Found { hits: picked.hits.clone(), ty, reason, is_open: false, is_variant };
         if is_made {
             // A constructor that nobody wrote is the type itself.
             found.hits.retain(|h| !self.files.def(h.at).kind.is_type());
@@ -267,6 +268,10 @@ impl<'a, L: Language> Linker<'a, L> {
                 out.unresolved.push(Unresolved { source: DefIdx::NONE, name, at, role, reason });
             }
             return;
+        }
+        if found.is_variant {
+            let reason = UnresolvedReason::UnknownReceiver;
+            out.unresolved.push(Unresolved { source: DefIdx::NONE, name, at, role, reason });
         }
         let len = L::shown(self.facts(0).str(name)).len().min(usize::from(u16::MAX)) as u16;
         let n = found.hits.len();

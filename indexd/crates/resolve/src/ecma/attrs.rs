@@ -36,12 +36,14 @@ pub(super) struct Attr {
     pub(super) is_inferred: bool,
     /// True if some of the possible values have no such member, though they are known.
     pub(super) is_partial: bool,
+    /// True if some of the possible values were not looked at.
+    pub(super) is_cut: bool,
 }
 
 impl Attr {
     fn none(reason: UnresolvedReason) -> Self {
         let ty = if reason == UnresolvedReason::External { Ty::EXTERNAL } else { Ty::UNKNOWN };
-        Self { ty, hits: SmallVec::new(), reason, is_inferred: false, is_partial: false }
+        Self { ty, hits: SmallVec::new(), reason, is_inferred: false, is_partial: false, is_cut: false }
     }
 
     fn unknown() -> Self {
@@ -168,7 +170,7 @@ impl<'a> Linker<'a> {
             Target::NotFound => return Attr::unknown(),
         };
         let hits = SmallVec::from_slice(&[Hit { target: found.target, rule: found.rule }]);
-        Attr { ty, hits, reason: UnresolvedReason::NotFound, is_inferred: false, is_partial: false }
+        Attr { hits, reason: UnresolvedReason::NotFound, ..Attr::typed(ty) }
     }
 
     /// Any of several values may be meant.
@@ -176,7 +178,9 @@ impl<'a> Linker<'a> {
         let mut out = Attr::unknown();
         let mut tys = Vec::new();
         let mut is_outside = false;
-        let parts = self.flat_union(parts);
+        let whole = self.types.union(parts);
+        let (parts, is_cut) = self.flat_parts(whole);
+        out.is_cut = is_cut;
         for part in parts.iter() {
             let found = self.attr(*part, name, is_write);
             out.is_partial |= !found.is_found() || found.is_partial;
@@ -187,18 +191,17 @@ impl<'a> Linker<'a> {
                 }
             }
             out.is_inferred |= found.is_inferred;
+            out.is_cut |= found.is_cut;
             tys.push(found.ty);
         }
         if out.hits.is_empty() && is_outside {
             out.reason = UnresolvedReason::External;
         }
         out.ty = self.types.union(&tys);
+        if is_cut {
+            self.types.cut_as_well(out.ty);
+        }
         out
-    }
-
-    fn flat_union(&mut self, parts: &[Ty]) -> Args {
-        let whole = self.types.union(parts);
-        self.flat_parts(whole)
     }
 
     /// Returns the member of the first of several types that has it; members from outside the tree count
@@ -209,7 +212,14 @@ impl<'a> Linker<'a> {
         let typed = || all.iter().find(|a| a.is_found() && a.ty != Ty::EXTERNAL);
         let outside = || all.iter().find(|a| a.reason == UnresolvedReason::External);
         let best = found.or_else(typed).or_else(outside).or(all.first());
-        best.map_or_else(Attr::unknown, |a| (**a).clone())
+        let mut out = best.map_or_else(Attr::unknown, |a| (**a).clone());
+        // All declarations of a member are meant.
+        for hit in all.iter().flat_map(|a| &a.hits) {
+            if !out.hits.is_empty() && !out.hits.iter().any(|h| h.target == hit.target) {
+                out.hits.push(*hit);
+            }
+        }
+        out
     }
 
     // ---- types that definitions declare
@@ -299,7 +309,8 @@ impl<'a> Linker<'a> {
         let v = self.def_value(at);
         let ty = self.types.replaced(v.ty, env);
         let hits = SmallVec::from_slice(&[Hit { target: Target::Def(at), rule }]);
-        Attr { ty, hits, reason: UnresolvedReason::NotFound, is_inferred: v.is_inferred, is_partial: false }
+        let (reason, is_inferred) = (UnresolvedReason::NotFound, v.is_inferred);
+        Attr { hits, reason, is_inferred, ..Attr::typed(ty) }
     }
 
     /// A member that a definition itself has.
@@ -556,13 +567,7 @@ impl<'a> Linker<'a> {
                         .into_iter()
                         .map(|at| Hit { target: Target::Def(at), rule: Rule::Receiver })
                         .collect();
-                    return Attr {
-                        ty,
-                        hits,
-                        reason: UnresolvedReason::External,
-                        is_inferred: v.is_inferred,
-                        is_partial: false,
-                    };
+                    return Attr { hits, is_inferred: v.is_inferred, ..Attr::typed(ty) };
                 }
                 Node::Spread { value } => {
                     let of = self.eval(file, value).ty;

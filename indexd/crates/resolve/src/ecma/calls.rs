@@ -547,7 +547,7 @@ impl<'a> Linker<'a> {
     /// The parameter of a type that is called with an argument, and its result.
     pub(super) fn param_of(&mut self, ty: Ty, index: usize) -> Ty {
         let mut tys = Vec::new();
-        for part in self.flat_parts(ty).iter() {
+        for part in self.flat_parts(ty).0.iter() {
             let signatures = self.signatures(*part);
             let Some(signature) = signatures.first() else { continue };
             let params = self.params(signature);
@@ -560,7 +560,7 @@ impl<'a> Linker<'a> {
     /// Returns the expected result of a value that is a function.
     pub(super) fn result_of_type(&mut self, ty: Ty) -> Ty {
         let mut tys = Vec::new();
-        for part in self.flat_parts(ty).iter() {
+        for part in self.flat_parts(ty).0.iter() {
             let signatures = self.signatures(*part);
             if let Some(signature) = signatures.first() {
                 let signature = signature.clone();

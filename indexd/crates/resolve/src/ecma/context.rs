@@ -68,7 +68,7 @@ impl<'a> Linker<'a> {
 
     /// Returns those of several expected types that fit the texts of a literal.
     pub(super) fn fitting(&mut self, of: Ty, file: File, literal: ExprId) -> Ty {
-        let parts = self.flat_parts(of);
+        let parts = self.flat_parts(of).0;
         if parts.len() < 2 {
             return of;
         }

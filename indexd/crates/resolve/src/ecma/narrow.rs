@@ -78,7 +78,7 @@ impl<'a> Linker<'a> {
         if matches!(fact, Fact::Nothing) {
             return before;
         }
-        let parts = self.flat_parts(before);
+        let parts = self.flat_parts(before).0;
         if let Fact::Any(two) = fact {
             let (left, right) =
                 (self.left_by(before, &two[0].0, two[0].1), self.left_by(before, &two[1].0, two[1].1));
@@ -115,7 +115,7 @@ impl<'a> Linker<'a> {
             return if kept.is_empty() { before } else { self.types.union(&kept) };
         }
         let mut out = Vec::new();
-        for want in self.flat_parts(want).iter() {
+        for want in self.flat_parts(want).0.iter() {
             let n = out.len();
             for part in parts {
                 if self.is_a(*part, *want, 0) == Some(true) {
@@ -129,14 +129,17 @@ impl<'a> Linker<'a> {
         self.types.union(&out)
     }
 
-    /// The parts of a union, with those of aliases in it.
-    pub(super) fn flat_parts(&mut self, ty: Ty) -> Args {
+    /// The parts of a union, with those of aliases in it; true if there are more.
+    pub(super) fn flat_parts(&mut self, ty: Ty) -> (Args, bool) {
         let mut out: Vec<Ty> = Vec::new();
+        let mut is_cut = false;
         let mut todo: Vec<(Ty, u32)> = vec![(ty, 0)];
         while let Some((ty, depth)) = todo.pop() {
             if out.len() >= PARTS_MAX {
+                is_cut = true;
                 break;
             }
+            is_cut |= self.types.is_cut(ty);
             match self.types.get(ty).clone() {
                 Type::Union(parts) => todo.extend(parts.iter().rev().map(|p| (*p, depth))),
                 Type::Named(..) | Type::Delayed(..) if depth < DEPTH_MAX => match self.expanded(ty) {
@@ -156,7 +159,7 @@ impl<'a> Linker<'a> {
                 _ => out.push(ty),
             }
         }
-        out.into()
+        (out.into(), is_cut)
     }
 
     fn is_kind(&mut self, ty: Ty, kind: &str) -> Option<bool> {
@@ -213,7 +216,7 @@ impl<'a> Linker<'a> {
     /// Returns true if a value of a type may equal one of another; `None` if unknown.
     fn overlaps(&mut self, ty: Ty, other: Ty, depth: u32) -> Option<bool> {
         let mut any = Some(false);
-        for part in self.flat_parts(ty).iter() {
+        for part in self.flat_parts(ty).0.iter() {
             match self.is_a(other, *part, depth) {
                 Some(true) => return Some(true),
                 None => any = None,

@@ -163,6 +163,10 @@ impl<'a> Linker<'a> {
         let Use { name, at, role } = it;
         let len = facts.str(name).len().min(usize::from(u16::MAX)) as u16;
         let n_max = if role == Role::Call { UNION_MAX } else { READ_MAX };
+        if hits.len() > n_max || attr.is_cut {
+            // It may be one of the others.
+            self.unresolved(it, UnresolvedReason::UnknownReceiver, out);
+        }
         for hit in hits.iter().take(n_max) {
             let Some(target) = self.reference(hit.target) else { continue };
             let rule = if is_inferred { Rule::Inferred } else { hit.rule };

@@ -30,12 +30,21 @@ pub(super) struct Attr {
     pub(super) hits: SmallVec<[Hit; 2]>,
     /// Reason for the missing hit.
     pub(super) reason: UnresolvedReason,
+    /// True if it may be something else than its definitions.
+    pub(super) is_cut: bool,
 }
 
 impl Attr {
     fn none(ty: Ty, reason: UnresolvedReason) -> Self {
-        Self { ty, is_inferred: false, hits: SmallVec::new(), reason }
+        Self { ty, is_inferred: false, hits: SmallVec::new(), reason, is_cut: false }
     }
+}
+
+/// Returns true for definitions of several files, such as an import and its replacement where it fails.
+/// Only those of one file are linked.
+pub(super) fn in_several_files(targets: &[Target]) -> bool {
+    let mut files = targets.iter().filter_map(|t| if let Target::Def(f, _) = t { Some(f) } else { None });
+    files.next().is_some_and(|first| files.any(|f| f != first))
 }
 
 impl<'a> Linker<'a> {
@@ -89,7 +98,14 @@ impl<'a> Linker<'a> {
                 let params = Rc::clone(&self.classes[c].params);
                 self.instance_attr(c, base, &params, name)
             }
-            Type::Union(parts) => self.union_attr(&parts, name),
+            Type::Union(parts) => {
+                let mut found = self.union_attr(&parts, name);
+                if self.types.is_cut(base) {
+                    found.is_cut = true;
+                    self.types.cut_as_well(found.ty);
+                }
+                found
+            }
             Type::Super(class, receiver) => self.super_attr(class, receiver, name),
             Type::Std(..) => Attr::none(self.std_attr(base, name), Builtin),
             Type::ClassOf(t) => {
@@ -121,6 +137,7 @@ impl<'a> Linker<'a> {
         for p in parts.iter().filter(|p| **p != Ty::NOTHING) {
             let a = self.attr(*p, name);
             out.is_inferred |= a.is_inferred;
+            out.is_cut |= a.is_cut;
             for h in &a.hits {
                 if !out.hits.iter().any(|o| o.target == h.target) {
                     out.hits.push(*h);
@@ -146,6 +163,7 @@ impl<'a> Linker<'a> {
                 Target::Namespace(_) => {}
             }
         }
+        out.is_cut = in_several_files(targets);
         // Of conditional definitions, one is chosen: the one that a reader would name.
         if out.hits.len() > 1 {
             out.hits = self.one_of(&out.hits);

@@ -1,7 +1,7 @@
 //! From types to links: every identifier that is a use becomes a link or an unresolved use.
 
 use super::Linker;
-use super::attrs::Hit;
+use super::attrs::{Hit, in_several_files};
 use super::classes::Member;
 use super::members::{Found, Target};
 use super::names::is_builtin;
@@ -33,6 +33,8 @@ struct Use {
     len: u16,
     role: Role,
     source: DefIdx,
+    /// True if it may have other targets than its links.
+    is_cut: bool,
 }
 
 impl<'a> Linker<'a> {
@@ -73,6 +75,7 @@ impl<'a> Linker<'a> {
     fn link_expr(&mut self, id: ExprId, out: &mut Links) {
         let facts = self.facts(0);
         let expr = facts.expr(id);
+        let mut is_cut = false;
         let (name, hits, is_inferred, reason) = match expr.node {
             Node::Name { name, binding } => match binding.some() {
                 Some(b) => match self.binding_hits(b) {
@@ -92,12 +95,14 @@ impl<'a> Linker<'a> {
                         Some(Target::Dynamic) => UnresolvedReason::Dynamic,
                         Some(_) => UnresolvedReason::External,
                     };
+                    is_cut = in_several_files(&found.targets);
                     (name, self.found_hits(&found), false, reason)
                 }
             },
             Node::Attr { base, name } => {
                 let base = self.eval(0, base);
                 let attr = self.attr(base.ty, facts.str(name));
+                is_cut = attr.is_cut;
                 (name, attr.hits.clone(), base.is_inferred, attr.reason)
             }
             Node::Def { def } => {
@@ -108,7 +113,7 @@ impl<'a> Linker<'a> {
         };
         let len = facts.str(name).len().min(usize::from(u16::MAX)) as u16;
         let source = self.def_around(0, expr.at);
-        let place = Use { at: expr.at, len, role: expr.role, source };
+        let place = Use { at: expr.at, len, role: expr.role, source, is_cut };
         self.emit(&place, name, &hits, is_inferred, reason, out);
     }
 
@@ -170,7 +175,7 @@ impl<'a> Linker<'a> {
             }
             let at = facts.expr(e).at;
             let len = facts.str(name).len().min(usize::from(u16::MAX)) as u16;
-            let place = Use { at, len, role: Role::Key, source: self.def_around(0, at) };
+            let place = Use { at, len, role: Role::Key, source: self.def_around(0, at), is_cut: false };
             let rule = if member.owner == class { Rule::Receiver } else { Rule::Inherited };
             self.emit_member(&place, &member, rule, out);
         }
@@ -229,7 +234,8 @@ impl<'a> Linker<'a> {
                 confidence: shared(rule.confidence(), hits.len()),
             });
         }
-        if n == 0 {
+        if n == 0 || place.is_cut {
+            let reason = if n == 0 { reason } else { UnresolvedReason::UnknownReceiver };
             out.unresolved.push(Unresolved {
                 source: place.source,
                 name,
@@ -309,7 +315,8 @@ impl<'a> Linker<'a> {
                 Some(Target::Dynamic) => UnresolvedReason::Dynamic,
                 _ => UnresolvedReason::NotFound,
             };
-            let place = Use { at: import.at, len, role: Role::Import, source: import.scope };
+            let is_cut = in_several_files(&found.targets);
+            let place = Use { at: import.at, len, role: Role::Import, source: import.scope, is_cut };
             let first = out.links.len();
             self.emit(&place, name, &hits, false, reason, out);
             let alias = import.alias;

@@ -82,13 +82,19 @@ impl<'a> Linker<'a, Rust> {
         // What is there where a condition does not hold comes last.
         named.sort_by_key(|i| i.conditional);
         let mut outside = None;
-        for import in named {
+        for (i, import) in named.iter().enumerate() {
             if import.conditional && outside.is_some() {
                 break;
             }
             let found = self.follow(at, import, space);
             if !found.hits.is_empty() || matches!(self.types.get(found.ty), Type::Module(_)) {
-                return Some(passed(found, at));
+                let mut found = passed(found, at);
+                found.is_variant |= defined.is_some()
+                    || named[i + 1..].iter().any(|other| {
+                        let other = self.follow(at, other, space);
+                        self.is_another(&found, &other)
+                    });
+                return Some(found);
             }
             if found.is_found() || found.reason == UnresolvedReason::External {
                 outside = outside.or(Some(found));
@@ -96,6 +102,15 @@ impl<'a> Linker<'a, Rust> {
         }
         let found = outside.or_else(|| self.through_globs(at, name, space));
         found.or_else(|| defined.map(|def| Found::defs([def], rule)))
+    }
+
+    /// Returns true if two names lead to different definitions or modules: conditions of the build decide between them.
+    fn is_another(&self, one: &Found, other: &Found) -> bool {
+        let modules = [one, other].map(|f| self.as_module(f));
+        match (one.hits.first(), other.hits.first()) {
+            (Some(a), Some(b)) => a.at != b.at,
+            _ => matches!(modules, [Some(a), Some(b)] if a != b),
+        }
     }
 
     /// The definition of a scope that fits best.
@@ -169,8 +184,10 @@ impl<'a> Linker<'a, Rust> {
         let from = DefAt { def: module_of(&facts, at.def), ..at };
         let mut parts = path.split("::").peekable();
         let first = parts.next().unwrap_or("");
-        // An import is nothing that its own path could begin with.
-        let mut found = match parts.peek().is_none() && import.kind == ImportKind::Module {
+        // An import is nothing that its own path could begin with. One by another name may be in the scope.
+        let is_itself =
+            import.kind == ImportKind::Module && import.alias.is_none_or(|a| facts.str(a) == first);
+        let mut found = match parts.peek().is_none() && is_itself {
             true => self.outermost(from, first, Space::Types),
             false => self.first_of_path(from, first),
         };
@@ -199,7 +216,10 @@ impl<'a> Linker<'a, Rust> {
             return match name {
                 "self" => self.module_found(m),
                 "super" => self.parent_of(m).map_or_else(none, |p| self.module_found(p)),
-                _ => self.in_scope(m, name, space).unwrap_or_else(none),
+                _ => {
+                    let found = self.in_scope(m, name, space).unwrap_or_else(none);
+                    Found { is_variant: of.is_variant || found.is_variant, ..found }
+                }
             };
         }
         let ty = self.value_of_found(of);

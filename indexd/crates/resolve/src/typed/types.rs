@@ -2,7 +2,7 @@
 
 use super::files::{DefAt, File};
 use indexd_model::{BindingId, ExprId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
 use std::rc::Rc;
 
@@ -162,6 +162,8 @@ pub(crate) struct Interned<T> {
     types: Vec<T>,
     has_vars: Vec<bool>,
     ids: FxHashMap<T, Ty>,
+    /// Unions of which parts were left out.
+    cut: FxHashSet<Ty>,
     names: Vec<Rc<str>>,
     name_ids: FxHashMap<Rc<str>, NameId>,
 }
@@ -169,8 +171,8 @@ pub(crate) struct Interned<T> {
 impl<T: Shape> Interned<T> {
     pub(crate) fn new() -> Self {
         let (types, has_vars, names) = (Vec::new(), Vec::new(), Vec::new());
-        let (ids, name_ids) = (FxHashMap::default(), FxHashMap::default());
-        let mut it = Self { types, has_vars, ids, names, name_ids };
+        let (ids, cut, name_ids) = (FxHashMap::default(), FxHashSet::default(), FxHashMap::default());
+        let mut it = Self { types, has_vars, ids, cut, names, name_ids };
         T::FIRST.into_iter().for_each(|t| _ = it.make(t));
         it
     }
@@ -212,22 +214,42 @@ impl<T: Shape> Interned<T> {
     }
 
     /// Returns the union of `parts`, in the order of first mention. Parts that are unknown, and those without a
-    /// value where they are not kept, add nothing next to known ones.
+    /// value where they are not kept, add nothing next to known ones. Of many parts the first ones are kept.
     pub(crate) fn union(&mut self, parts: &[Ty]) -> Ty {
         let mut out: Vec<Ty> = Vec::new();
         let mut rest = Ty::UNKNOWN;
+        let mut is_cut = false;
         for &p in parts {
+            is_cut |= self.is_cut(p);
             match self.get(p).as_union() {
                 Some(inner) => inner.iter().for_each(|i| push_new(&mut out, *i)),
                 None if p == Ty::UNKNOWN || p == Ty::NOTHING && !T::KEEPS_NOTHING => rest = rest.max(p),
                 None => push_new(&mut out, p),
             }
         }
+        is_cut |= out.len() > T::UNION_MAX;
         out.truncate(T::UNION_MAX);
-        match out[..] {
-            [] => rest,
-            [one] => one,
+        let union = match out[..] {
+            [] => return rest,
+            [one] => return one,
             _ => self.make(T::union(out.into())),
+        };
+        if is_cut {
+            self.cut.insert(union);
+        }
+        union
+    }
+
+    /// Returns true for a union that had more parts than are kept.
+    pub(crate) fn is_cut(&self, ty: Ty) -> bool {
+        self.cut.contains(&ty)
+    }
+
+    /// Marks a type made of a union that [`Self::is_cut`], such as the types of a member of its parts. A
+    /// single type is not marked: it may be all that there is.
+    pub(crate) fn cut_as_well(&mut self, ty: Ty) {
+        if self.get(ty).as_union().is_some() {
+            self.cut.insert(ty);
         }
     }
 

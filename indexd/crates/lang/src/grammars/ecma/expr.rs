@@ -28,7 +28,7 @@ impl<'s> Visitor<'_, 's> {
                 self.inside(node);
                 self.opaque()
             }
-            K::As | K::Satisfies | K::TypeAssertion => self.asserted(node, kind),
+            K::As | K::Satisfies | K::TypeAssertion => self.asserted(node, kind, role),
             K::Instantiation => self.instantiated(node, role),
             K::Unary | K::Update => self.unary(node),
             K::Binary => self.binary(node),
@@ -176,7 +176,7 @@ impl<'s> Visitor<'_, 's> {
     }
 
     /// `x as T`, `x satisfies T`, `<T>x`.
-    fn asserted(&mut self, node: usize, kind: K) -> ExprId {
+    fn asserted(&mut self, node: usize, kind: K, role: Role) -> ExprId {
         let at = self.start(node);
         let parts: Vec<usize> = self.children(node).collect();
         let (value, ty) = match (kind, &parts[..]) {
@@ -186,7 +186,8 @@ impl<'s> Visitor<'_, 's> {
             (_, [value]) => (*value, None),
             _ => return self.opaque(),
         };
-        let value = self.expr(value, Role::Read);
+        // `(x.f as F)()` calls `x.f`.
+        let value = self.expr(value, if role == Role::Call { role } else { Role::Read });
         let Some(ty) = ty else { return value };
         let ty = self.ty(ty);
         let value = if kind == K::Satisfies { self.word("satisfies", value, at) } else { value };
