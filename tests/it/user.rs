@@ -24,7 +24,7 @@ pub fn programs() -> &'static Path {
         // Where this test lies: it may have been built into a folder of its own.
         build.args(["build", "--quiet", "-p", "indexd", "-p", "ctlclient", "--target-dir"]);
         build.arg(dir.parent().unwrap());
-        // What cargo told this test of its package would have dependencies that read it built again.
+        // Dependencies read these variables, and would be built again for the package of this test.
         for (name, _) in std::env::vars_os() {
             if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|told| name.to_string_lossy().starts_with(told)) {
                 build.env_remove(name);

@@ -268,7 +268,7 @@ shapes! {
         symbol_id: Option<String>,
         /// Chunk.
         chunk_uid: String,
-        /// Where it is and how to check it, under the names of the layout.
+        /// Path, lines and provenance, under the names of the layout.
         #[serde(flatten)]
         at: At,
         /// Place of the definition.
@@ -506,8 +506,8 @@ shapes! {
     }
 }
 
-/// Where an item is and how to check it: the path relative to the root, the lines of the definition
-/// (1-based, inclusive), and its provenance.
+/// The place of an item: its path relative to the root, the lines of its definition (1-based, inclusive), and
+/// its provenance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum At {
@@ -519,7 +519,7 @@ pub enum At {
         line_start: u32,
         /// Last line.
         line_end: u32,
-        /// Its members stand beside these.
+        /// Written as further members of the item.
         #[serde(flatten)]
         provenance: Provenance,
     },
@@ -668,7 +668,7 @@ impl Item {
         }
     }
 
-    /// Where its source was read from.
+    /// Provenance.
     pub fn provenance(&self) -> &Provenance {
         match &self.at {
             At::Agent { provenance, .. } | At::Graph { provenance, .. } => provenance,
