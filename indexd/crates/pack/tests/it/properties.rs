@@ -78,7 +78,7 @@ proptest! {
         }
         // What the pack lists is what the text shows, in fences that pair up.
         for item in pack.items() {
-            let is_header = |l: &str| l.strip_prefix(&*item.path()).is_some_and(|r| r.is_empty() || r.starts_with(':'));
+            let is_header = |l: &str| l.strip_prefix(item.path()).is_some_and(|r| r.is_empty() || r.starts_with(':'));
             prop_assert!(pack.rendered.lines().any(is_header), "no header of {}", item.path());
         }
     }
