@@ -166,11 +166,12 @@ fn run_with(top: &Path, program: &str, args: &[String], variables: &[(&str, &str
     Ok(())
 }
 
-/// A program that is not told of this package: what cargo sets for it would have dependencies that read these
-/// variables built again in each of the steps.
+/// A program; cargo is not told of this package, since dependencies that read these variables would be built
+/// again in each of the steps.
 fn plain(program: &str) -> Command {
     let mut command = Command::new(program);
-    for (name, _) in std::env::vars_os() {
+    let is_cargo = Path::new(program).file_stem().is_some_and(|name| name == "cargo");
+    for (name, _) in std::env::vars_os().filter(|_| is_cargo) {
         if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|told| name.to_string_lossy().starts_with(told)) {
             command.env_remove(name);
         }
