@@ -113,6 +113,7 @@ mod tests {
     fn a_record_is_summed_up_as_it_was() {
         let item = |path: &str, from: u32, to: u32, tokens: u64, seed: f64| {
             json!({"fileRelPath": path, "lines": {"start": 1, "end": 99}, "tokens": tokens,
+                "provenance": {"snippet_id": "", "ref": "", "content_hash": "", "selection_reason": ""},
                 "excerpt": {"parts": [{"lines": {"start": from, "end": from}}, {"lines": {"start": to, "end": to}}]},
                 "scores": {"seedScore": seed}})
         };

@@ -102,6 +102,7 @@ pub fn facts(input: Input, kind: ChunkKind, outline: Outline) -> FileFacts {
 /// Keys under which a manifest is found: by its project, and by what that depends on.
 fn manifest_keys(path: &RepoPath, outline: &Outline) -> Vec<Key> {
     let registry = match file_name_of(path) {
+        "compile_commands.json" => return vec![Key::any("c-commands", "")],
         "package.json" => "npm",
         "Cargo.toml" => "cargo",
         "composer.json" => "composer",

@@ -1,4 +1,4 @@
-//! Reads the places of modules from package.json and tsconfig.json.
+//! Reads the places of modules from package.json, tsconfig.json and compile_commands.json.
 
 use super::needs::NEEDS;
 
@@ -21,16 +21,21 @@ enum Value {
 ///   `#a` from `exports` and `imports`;
 /// - package.json, composer.json: `version`, dependencies behind `needs:` with the versions that fit;
 /// - tsconfig.json, jsconfig.json and others with `compilerOptions`, which they may extend: `extends`, `references`, `baseUrl`, and the patterns of `paths`
-///   behind `paths:`.
+///   behind `paths:`;
+/// - compile_commands.json: folders of headers behind `include`, absolute where the compiler's folder is.
 pub(super) fn of(manifest: &str, text: &str) -> Vec<(String, String)> {
     let is_manifest = matches!(manifest, "package.json" | "composer.json");
     let is_named = manifest.starts_with("tsconfig") || manifest.starts_with("jsconfig");
     let is_config =
         !is_manifest && manifest.ends_with(".json") && (is_named || text.contains("\"compilerOptions\""));
-    if !is_config && !is_manifest {
+    let has_commands = manifest == "compile_commands.json";
+    if !is_config && !is_manifest && !has_commands {
         return Vec::new();
     }
     let value = Reader { text: text.as_bytes(), at: 0 }.value(DEPTH_MAX);
+    if has_commands {
+        return includes(&value);
+    }
     let mut out = if is_config { config(&value) } else { package(&value) };
     if !is_config {
         needs(&value, &mut out);
@@ -98,6 +103,52 @@ fn config(value: &Value) -> Vec<(String, String)> {
         paths.iter().for_each(|(pattern, targets)| leaves(&format!("paths:{pattern}"), targets, &mut out));
     }
     out
+}
+
+/// The folders of headers that the commands of a compiler name, in their order, without repeats.
+/// Format: <https://clang.llvm.org/docs/JSONCompilationDatabase.html>.
+fn includes(value: &Value) -> Vec<(String, String)> {
+    let Value::List(commands) = value else { return Vec::new() };
+    let mut out: Vec<(String, String)> = Vec::new();
+    for command in commands {
+        let mut arguments = Vec::new();
+        for member in ["arguments", "command"] {
+            command.get(member).into_iter().for_each(|v| leaves(member, v, &mut arguments));
+        }
+        let mut words = arguments.iter().flat_map(|(member, text)| match member.as_str() {
+            "command" => text.split_whitespace().map(|w| w.trim_matches(['"', '\''])).collect(),
+            _ => vec![text.as_str()],
+        });
+        while let Some(word) = words.next() {
+            let Some(rest) = ["-isystem", "-iquote", "-I"].iter().find_map(|o| word.strip_prefix(o)) else {
+                continue;
+            };
+            let inner = Some(rest).filter(|rest| !rest.is_empty());
+            let Some(dir) = inner.or_else(|| words.next()) else { break };
+            let from = match command.get("directory") {
+                Some(Value::Text(from)) if !dir.starts_with('/') => from.as_str(),
+                _ => "",
+            };
+            let stated = ("include".to_owned(), plain(&format!("{from}/{dir}")));
+            if out.len() < MODULES_MAX && !out.contains(&stated) {
+                out.push(stated);
+            }
+        }
+    }
+    out
+}
+
+/// A path without `.` and `..`, which do not leave its root.
+fn plain(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 /// Every text in a value, whatever the conditions.
@@ -216,6 +267,18 @@ mod tests {
             &[("extends", "@a/base"), ("extends", "./b.json"), ("references", "./tsconfig.app.json")],
         );
         check("other.json", r#"{"main": "x"}"#, &[]);
+        check(
+            "compile_commands.json",
+            r#"[{"directory": "/home/x/build", "command": "cc -I../lib -isystem /usr/local/inc -Igen -c ../a.c"},
+                {"directory": "build", "arguments": ["cc", "-I", "./own dir", "-I../lib", "-I"]}, 3]"#,
+            &[
+                ("include", "home/x/lib"),
+                ("include", "usr/local/inc"),
+                ("include", "home/x/build/gen"),
+                ("include", "build/own dir"),
+                ("include", "lib"),
+            ],
+        );
         for broken in [
             "",
             "{",

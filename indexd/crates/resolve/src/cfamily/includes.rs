@@ -6,7 +6,9 @@ use crate::declared::{Linker, Place, Space};
 use crate::typed::File;
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::path::{dir_of, file_name_of, join, n_common, normalized};
-use indexd_model::{DefIdx, DefRef, FactsView, FileDoc, Key, Links, Role, Rule, UnresolvedReason};
+use indexd_model::{
+    DefIdx, DefRef, Facts, FactsView, FileDoc, Interface, Key, Links, Role, Rule, UnresolvedReason,
+};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -17,7 +19,7 @@ const NAMED_MAX: usize = 64;
 
 impl Linker<'_, CFamily> {
     /// The file that an include of `from` names: from the folder of the file, which is proven, else one whose path
-    /// ends as it is written, since the search path of the compiler is not known: the nearest of several.
+    /// ends as it is written, in a folder that compile_commands.json names, or the nearest of several.
     pub(super) fn included_file(&self, from: File, is_local: bool, path: &str) -> Option<(FileDoc, Rule)> {
         let (own, doc) = (self.files.loaded.path(from), self.files.loaded.doc(from));
         if is_local {
@@ -40,17 +42,32 @@ impl Linker<'_, CFamily> {
             let dir = full.strip_suffix(path);
             **doc != self.files.loaded.doc(from) && dir.is_some_and(|d| d.is_empty() || d.ends_with('/'))
         };
+        let commands = self.commands(own).map(|doc| self.files.view.interface(doc));
+        let is_stated = |full: &str| {
+            let dir = full.strip_suffix(path).unwrap_or("").trim_end_matches('/');
+            let is_end = |d: &str| d.strip_suffix(dir).is_some_and(|r| r.is_empty() || r.ends_with('/'));
+            let states =
+                |all: &Interface| all.imports.iter().any(|i| is_end(Facts::outside(all).str(i.module)));
+            !dir.is_empty() && commands.as_deref().is_some_and(states)
+        };
         let near = |doc: &&FileDoc| {
             let full = self.files.view.path(**doc);
-            (n_common(&full, own), std::cmp::Reverse(full.len()))
+            (is_stated(&full), n_common(&full, own), std::cmp::Reverse(full.len()))
         };
         let best = all.iter().filter(fits).max_by_key(near)?;
         // A plain name in angle brackets is one of the system's, unless the tree has it where headers lie.
         let full = self.files.view.path(*best);
         let is_plain = !is_local && !path.contains('/');
         let is_near = ["include/", "src/", ""].iter().any(|d| full.strip_suffix(path) == Some(d))
-            || full.starts_with(dir_of(own));
+            || full.starts_with(dir_of(own))
+            || is_stated(&full);
         (!is_plain || is_near).then_some((*best, Rule::Inferred))
+    }
+
+    /// The nearest compile_commands.json, whose imports are the folders of headers where it was written.
+    fn commands(&self, from: &str) -> Option<FileDoc> {
+        let all = self.files.view.find(Key::any("c-commands", ""));
+        all.iter().copied().max_by_key(|doc| n_common(&self.files.view.path(*doc), from))
     }
 
     /// The files whose names become visible by the includes of a file.

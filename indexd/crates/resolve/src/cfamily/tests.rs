@@ -2,7 +2,7 @@
 
 #[test]
 fn fixtures() {
-    crate::trees::check("cfamily/fixtures", 8);
+    crate::trees::check("cfamily/fixtures", 9);
 }
 
 #[test]
