@@ -167,6 +167,8 @@ fn bad_command_lines_end_with_their_code() {
     // Nothing found is an answer for a search, with status 1 and a line that says so.
     let nothing = user.ctl(&["search", "zzzqqq"]);
     assert_eq!((nothing.status.code(), text(&nothing.stderr)), (Some(1), "ctl: nothing found\n".to_owned()));
+    let near = user.ctl(&["search", "Dellay"]);
+    assert_eq!(text(&near.stderr), "ctl: nothing found\nhint: did you mean Delay?\n");
     // An empty pack is an answer too, with a warning.
     let empty = user.ctl(&["pack", "zzzqqq", "--json"]);
     assert_eq!(serde_json::from_str::<Value>(&ok(&empty)).unwrap()["insufficient_context"], true);

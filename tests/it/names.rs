@@ -320,7 +320,8 @@ fn implementations_go_both_ways() {
     assert!(found.edges.iter().any(|e| e.kind == "dispatch" || e.kind == "call"), "{:?}", edges(&found));
 }
 
-/// A name occurs without being used: in announcements, destructors, parts of imports and change logs. Copies of other projects are not linked, so that a name of one is looked for in them.
+/// A name occurs without being used: in announcements, destructors, parts of imports and change logs. Copies of
+/// other projects are not linked, so that a name of one is looked for in them.
 #[test]
 fn only_what_may_be_a_use_is_said() {
     let cpp = [
@@ -337,6 +338,11 @@ fn only_what_may_be_a_use_is_said() {
     ];
     let found = ask(&ts, Relation::Refs, "draw");
     assert!(open(&found).is_empty(), "{:?}", open(&found));
+    check_open(
+        &[("a.py", "def sent(): ...\n"), ("newsfetch", "sent\n")],
+        "sent",
+        &["newsfetch:1 not-followed"],
+    );
     check_open(
         &[("third_party/a.py", "def copied(): ...\n\n\ncopied()\n"), ("b.py", "x = 1\n")],
         "copied",

@@ -157,7 +157,7 @@ fn is_searched(view: &dyn IndexView, file: FileDoc) -> bool {
         Language::Text => {
             let name = file_name_of(&record.path).to_ascii_lowercase();
             let is_named =
-                |n: &&str| name.starts_with(n) && !name.contains('.') || name.starts_with(&format!("{n}-"));
+                |n: &&str| name.strip_prefix(n).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
             [".txt", ".rst", ".adoc", ".log"].iter().any(|e| name.ends_with(e)) || PROSE.iter().any(is_named)
         }
         _ => false,

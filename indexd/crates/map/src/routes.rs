@@ -60,9 +60,9 @@ fn of_next(place: &str) -> Option<(String, &'static str)> {
     Some((route(rest.split('/')), if rest.starts_with("api/") { "route of Next" } else { "page of Next" }))
 }
 
-/// An address of its parts.
+/// The address of these parts; those that begin with `_` only group others.
 fn route<'a>(parts: impl Iterator<Item = &'a str>) -> String {
-    let parts: Vec<&str> = parts.filter(|p| !p.is_empty() && !matches!(*p, "index" | "_index")).collect();
+    let parts: Vec<&str> = parts.filter(|p| !p.is_empty() && !p.starts_with('_') && *p != "index").collect();
     format!("/{}", parts.join("/"))
 }
 

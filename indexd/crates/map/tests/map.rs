@@ -276,6 +276,7 @@ fn what_web_frameworks_serve_is_an_entry_point() {
         ("blog/package.json", "{\"dependencies\": {\"@remix-run/react\": \"2\"}}"),
         ("blog/app/routes/posts.$slug.tsx", "export const loader = () => null;\n"),
         ("blog/app/routes/_index.tsx", "export const loader = () => null;\n"),
+        ("blog/app/routes/_auth.login.tsx", "export const loader = () => null;\n"),
         ("api/package.json", "{\"dependencies\": {\"express\": \"5\"}}"),
         (
             "api/users.js",
@@ -293,6 +294,7 @@ fn what_web_frameworks_serve_is_an_entry_point() {
             ("/about", 1, "page of Next"),
             ("/api/pay", 1, "route of Next"),
             ("/cart/[id]", 1, "page of Next"),
+            ("/login", 1, "route of Remix"),
             ("/posts/$slug", 1, "route of Remix"),
             ("GET /users/:id", 2, "route of Express"),
         ]

@@ -1,6 +1,7 @@
 //! Reads the places of modules from package.json, tsconfig.json and compile_commands.json.
 
 use super::needs::NEEDS;
+use std::collections::HashSet;
 
 /// Objects and lists inside each other that are read.
 const DEPTH_MAX: u32 = 16;
@@ -20,8 +21,8 @@ enum Value {
 /// - package.json: `.` and the path that `exports`, `source`, `types`, `module` or `main` name; `./a` and
 ///   `#a` from `exports` and `imports`;
 /// - package.json, composer.json: `version`, dependencies behind `needs:` with the versions that fit;
-/// - tsconfig.json, jsconfig.json and others with `compilerOptions`, which they may extend: `extends`, `references`, `baseUrl`, and the patterns of `paths`
-///   behind `paths:`;
+/// - tsconfig.json, jsconfig.json and others with `compilerOptions`, which they may extend: `extends`,
+///   `references`, `baseUrl`, and the patterns of `paths` behind `paths:`;
 /// - compile_commands.json: folders of headers behind `include`, absolute where the compiler's folder is.
 pub(super) fn of(manifest: &str, text: &str) -> Vec<(String, String)> {
     let is_manifest = matches!(manifest, "package.json" | "composer.json");
@@ -109,7 +110,7 @@ fn config(value: &Value) -> Vec<(String, String)> {
 /// Format: <https://clang.llvm.org/docs/JSONCompilationDatabase.html>.
 fn includes(value: &Value) -> Vec<(String, String)> {
     let Value::List(commands) = value else { return Vec::new() };
-    let mut out: Vec<(String, String)> = Vec::new();
+    let (mut out, mut seen) = (Vec::new(), HashSet::new());
     for command in commands {
         let mut arguments = Vec::new();
         for member in ["arguments", "command"] {
@@ -129,9 +130,9 @@ fn includes(value: &Value) -> Vec<(String, String)> {
                 Some(Value::Text(from)) if !dir.starts_with('/') => from.as_str(),
                 _ => "",
             };
-            let stated = ("include".to_owned(), plain(&format!("{from}/{dir}")));
-            if out.len() < MODULES_MAX && !out.contains(&stated) {
-                out.push(stated);
+            let dir = plain(&format!("{from}/{dir}"));
+            if out.len() < MODULES_MAX && seen.insert(dir.clone()) {
+                out.push(("include".to_owned(), dir));
             }
         }
     }

@@ -32,6 +32,9 @@ pub fn meant(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
     found
 }
 
+/// Definitions of a name among which the announcements of one body are looked for.
+const LIKE_MAX: usize = 200;
+
 /// A definition with those of the same qualified name in its file: overloads, getter and setter, definitions in
 /// branches, and those that its statement names as well. Uses lead to one of them. A declaration of C or C++ comes
 /// with the functions that it announces, and each of them with it.
@@ -48,7 +51,8 @@ fn with_its_like(view: &dyn IndexView, def: DefDoc) -> Vec<DefDoc> {
     let (mut defs, others): (Vec<_>, Vec<_>) =
         named.into_iter().partition(|d| view.def(*d).qualified == record.qualified);
     let announced = announced(view, &record, &defs);
-    let all = defs.clone();
+    // Each announcement is compared with each body.
+    let all = if defs.len() > LIKE_MAX { Vec::new() } else { defs.clone() };
     defs.retain(|d| {
         let other = view.def(*d);
         let is_overload = (other.file, other.parent) == (record.file, record.parent);

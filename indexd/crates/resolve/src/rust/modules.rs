@@ -57,7 +57,7 @@ impl<'a> Linker<'a, Rust> {
     }
 
     /// The root of the library of the package in a folder.
-    fn library_root(&self, dir: &str) -> Option<File> {
+    fn root_of_library(&self, dir: &str) -> Option<File> {
         let path = self.stated(dir, "target:lib").into_iter().next();
         let file = self.files.view.file(&join(dir, path.as_deref().unwrap_or("src/lib.rs")))?;
         Some(self.files.open(file))
@@ -111,8 +111,8 @@ impl<'a> Linker<'a, Rust> {
         let path = self.files.loaded.path(file);
         let own = self.package_dir(path).unwrap_or_else(|| Rc::from(""));
         match self.dependency(&own, name) {
-            Some(place) => place.and_then(|dir| self.library_root(&dir)),
-            None if self.is_library_named(&own, name) => self.library_root(&own),
+            Some(place) => place.and_then(|dir| self.root_of_library(&dir)),
+            None if self.is_library_named(&own, name) => self.root_of_library(&own),
             None => {
                 let view = self.files.view;
                 let all = view.find(Key::member("cargo", name));
@@ -120,7 +120,7 @@ impl<'a> Linker<'a, Rust> {
                 let dirs: Vec<_> = all.iter().map(|m| view.path(*m)).filter(near).collect();
                 let is_own = |p: &&std::sync::Arc<str>| dir_of(p) == &*own;
                 let one = dirs.iter().find(is_own).or(if dirs.len() == 1 { dirs.first() } else { None });
-                one.and_then(|p| self.library_root(dir_of(p)))
+                one.and_then(|p| self.root_of_library(dir_of(p)))
             }
         }
     }
