@@ -328,6 +328,7 @@ fn only_what_may_be_a_use_is_said() {
         ("sink.h", "namespace a { class sink { public: virtual ~sink() = default; }; }\n"),
         ("use.h", "#include \"sink.h\"\nnamespace a { class sink; }\n"),
         ("ChangeLog-2.0", "sink is new\n"),
+        ("man/sink.3", ".TH SINK\nThe sink takes lines.\n"),
         ("main.cpp", "#include \"sink.h\"\nint main() { return 0; }\n"),
     ];
     let found = ask(&cpp, Relation::Refs, "sink");

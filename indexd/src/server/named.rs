@@ -145,6 +145,8 @@ fn holds(view: &dyn IndexView, file: FileDoc, name: &str) -> bool {
     !words_in(&view.text(file), name).is_empty()
 }
 
+/// Endings of files of prose, besides the numbers of manual pages.
+const ENDINGS: [&str; 4] = ["txt", "rst", "adoc", "log"];
 /// Names of files of prose without an ending.
 const PROSE: [&str; 8] =
     ["changelog", "changes", "news", "readme", "authors", "license", "copying", "history"];
@@ -158,7 +160,9 @@ fn is_searched(view: &dyn IndexView, file: FileDoc) -> bool {
             let name = file_name_of(&record.path).to_ascii_lowercase();
             let is_named =
                 |n: &&str| name.strip_prefix(n).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
-            [".txt", ".rst", ".adoc", ".log"].iter().any(|e| name.ends_with(e)) || PROSE.iter().any(is_named)
+            let is_manual = |end: &str| matches!(end.as_bytes(), [b'1'..=b'9']);
+            name.rsplit_once('.').is_some_and(|(_, end)| ENDINGS.contains(&end) || is_manual(end))
+                || PROSE.iter().any(is_named)
         }
         _ => false,
     };
