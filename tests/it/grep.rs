@@ -121,6 +121,23 @@ fn a_text_is_grouped_and_within_its_budget() {
     });
 }
 
+/// Definitions come first though thousands of lines are before them, the name as a whole before others, and
+/// the text says of how many lines it knows the roles.
+#[test]
+fn definitions_come_first_among_very_many_lines() {
+    let user = User::new();
+    user.write("repo/a.py", &"pause(1)\n".repeat(25_000));
+    user.write("repo/b.py", "def pause_all(n):\n    pass\n");
+    user.write("repo/test_c.py", "def test_pause():\n    pause(2)\n");
+    user.write("repo/z.py", "def pause(n):\n    pass\n");
+    let text = ok(&user.ctl(&["grep", "pause"]));
+    let begin = "25004 lines in 4 files\n\ndefinitions\nz.py  pause (1-2)\n  1: def pause(n):\n\
+                 b.py  pause_all (1-2)\n  1: def pause_all(n):\n";
+    assert!(text.starts_with(begin), "{text}");
+    assert!(text.contains("  by role, of the first 1000: ") && text.contains("  by file: a.py "), "{text}");
+    assert!(!text.contains("test_c.py  "), "{text}");
+}
+
 #[test]
 fn saves_and_unsaved_texts_are_searched() {
     run(async {
@@ -181,6 +198,14 @@ fn every_line_of_a_naive_search_is_found() {
 fn the_syntax_tells_of_what_has_no_edges() {
     let user = User::new();
     user.write("repo/stop.go", "package net\n\nfunc Stop(s string) {\n\tpanic(s)\n}\n");
+    let long = "\t// stop\n\tlog(\"stop\")\n".repeat(3);
+    user.write(
+        "repo/long.go",
+        &format!("package net\n\n/* never\nstops */\nvar a = 1 // stop\n\nfunc b() {{\n{long}}}\n"),
+    );
+    let told = ok(&user.ctl(&["grep", "stop", "long.go", "--comment", "--count"]));
+    let strings = ok(&user.ctl(&["grep", "stop", "long.go", "--string", "--count"]));
+    assert_eq!((told.as_str(), strings.as_str()), ("long.go:5\n", "long.go:3\n"));
     user.write("repo/box.py", "class Box:\n    def __init__(self, lid):\n        self.lid = lid\n");
     let text = ok(&user.ctl(&["grep", r"panic\("]));
     assert!(text.contains("calls\nstop.go  Stop (3-5)\n  4: panic(s)\n"), "{text}");

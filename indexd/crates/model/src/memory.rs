@@ -7,8 +7,8 @@ use crate::key::Key;
 use crate::links::EdgeKind;
 use crate::path::RepoPath;
 use crate::view::{
-    ChunkRecord, CorpusStats, DefRecord, Edge, FactsView, FileHistory, FileRecord, IndexView, PathPosting,
-    Posting, Touched, UnresolvedRecord,
+    ChunkRecord, CorpusStats, DefPlace, DefRecord, Edge, FactsView, FileHistory, FileRecord, IndexView,
+    PathPosting, Posting, Touched, UnresolvedRecord,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -187,6 +187,11 @@ impl<T: InMemory> IndexView for T {
 
     fn file(&self, file: FileDoc) -> FileRecord {
         self.rows().files[file.index()].clone()
+    }
+
+    fn def_places(&self, file: FileDoc) -> Vec<DefPlace> {
+        let defs = &self.interface(file).defs;
+        defs.iter().map(|d| DefPlace { span: d.span, name_span: d.name_span, flags: d.flags }).collect()
     }
 
     fn locals(&self, file: FileDoc) -> Vec<u32> {

@@ -107,6 +107,17 @@ pub struct FileRecord {
     pub path_len: u16,
 }
 
+/// Where a definition is in the text of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DefPlace {
+    /// The whole definition.
+    pub span: Span,
+    /// Its name.
+    pub name_span: Span,
+    /// Its marks.
+    pub flags: DefFlags,
+}
+
 /// A chunk of the snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkRecord {
@@ -278,6 +289,9 @@ pub trait IndexView: FactsView {
     fn files_that_may_hold(&self, _need: &Need) -> Vec<FileDoc> {
         self.files()
     }
+
+    /// Where the definitions of a file are, by their index in its facts.
+    fn def_places(&self, file: FileDoc) -> Vec<DefPlace>;
 
     /// Offsets of the names of parameters and local variables in a file, in their uses and their
     /// declarations, ascending. Functions within functions and names bound by imports are not included.

@@ -20,8 +20,8 @@ use crate::table::Table;
 use indexd_model::grams::Need;
 use indexd_model::links::EdgeKind;
 use indexd_model::view::{
-    ChunkRecord, CorpusStats, DefRecord, Edge, FactsView, FieldCounts, FileHistory, FileRecord, IndexView,
-    PathPosting, Posting, Touched, UnresolvedRecord,
+    ChunkRecord, CorpusStats, DefPlace, DefRecord, Edge, FactsView, FieldCounts, FileHistory, FileRecord,
+    IndexView, PathPosting, Posting, Touched, UnresolvedRecord,
 };
 use indexd_model::{
     ChunkDoc, ContentHash, DefDoc, DefIdx, Facts, FileDoc, FileFacts, FileRoles, Interface, Key, Language,
@@ -608,6 +608,17 @@ impl IndexView for Snapshot {
         }));
         found.sort_unstable_by_key(|f| self.directory().rank(*f));
         found
+    }
+
+    fn def_places(&self, file: FileDoc) -> Vec<DefPlace> {
+        let rows = self.rows();
+        let handles = self.must(rows.file_defs(file.0));
+        let place = |def: &u32| {
+            let row = self.must(rows.def(*def));
+            DefPlace { span: row.span, name_span: row.name_span, flags: row.flags }
+        };
+        // The first handle is that of the file itself.
+        handles[1..].iter().map(place).collect()
     }
 
     fn locals(&self, file: FileDoc) -> Vec<u32> {

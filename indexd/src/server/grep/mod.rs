@@ -1,8 +1,9 @@
 //! `grep`: every line of the indexed text that matches, with what it is and where it stands.
 //!
-//! [`pattern`] reads the expressions, [`scan`] finds the lines, [`roles`] says what a place is, [`text`]
-//! writes the answer for readers of tokens.
+//! [`pattern`] reads the expressions, [`scan`] finds the lines, [`order`] chooses those that are looked at,
+//! [`roles`] says what a place is, [`text`] writes the answer for readers of tokens.
 
+mod order;
 pub mod pattern;
 pub mod roles;
 pub mod scan;
@@ -25,10 +26,16 @@ use roles::{Places, overlap};
 use rustc_hash::FxHashSet;
 use scan::{Found, Line};
 
-/// Lines whose roles are looked for in an answer that asks for no certain ones; definitions first.
+/// Lines whose roles are looked for in an answer that asks for no certain ones.
 const CLASSIFIED_MAX: usize = 3_000;
-/// Bytes of text that are parsed to tell strings and comments, for one answer.
+/// Lines that are looked at for a text; more where its tokens hold more.
+const LOOKED_MAX: usize = 1_000;
+/// Lines among which those of a text are chosen, by path and number: 20 MB.
+const KEPT_MAX: u64 = 1 << 20;
+/// Bytes of code that are parsed to tell strings and comments, for one answer.
 const PARSED_BYTES_MAX: usize = 8 << 20;
+/// The same for a text, of which few lines are shown.
+const TEXT_PARSED_BYTES_MAX: usize = 2 << 20;
 /// Bytes of a line that are shown.
 const LINE_BYTES_MAX: usize = 400;
 /// Matches of a line that are looked at.
@@ -56,13 +63,17 @@ pub fn grep(
     let range = match (p.count, chooses, p.max_tokens) {
         (true, false, _) => (0, 0),
         (_, true, _) => (0, u64::MAX),
-        (_, _, Some(_)) => (0, u64::from(GREP_LINES_MAX)),
+        (_, _, Some(_)) => (0, KEPT_MAX),
         _ => (u64::from(p.skip), most),
     };
     let found = scan::scan(snapshot, &files, &pattern, range, cancel)?;
     let mut answer = Answer { snapshot, pattern: &pattern, params: p, parsed: 0, lines: Vec::new() };
     let mut counts: Vec<(FileDoc, u64)> = found.iter().map(|f| (f.file, f.n)).collect();
-    answer.fill(&found, chooses, cancel)?;
+    let looked = match p.max_tokens {
+        Some(max) if !chooses => order::first(snapshot, found, LOOKED_MAX.max(max as usize / 8)),
+        _ => found,
+    };
+    answer.fill(&looked, chooses, cancel)?;
     let mut lines = answer.lines;
     if chooses {
         lines.retain(|l| chosen.is(l));
@@ -77,7 +88,8 @@ pub fn grep(
     let n_lines = counts.iter().map(|(_, n)| n).sum();
     let file = |(f, n): (FileDoc, u64)| GrepFile { file_rel_path: snapshot.path(f).to_string(), n_lines: n };
     let files: Vec<GrepFile> = counts.into_iter().map(file).collect();
-    let text = p.max_tokens.map(|max| text::text(&text::of(snapshot, &lines, &files, p), max, counter));
+    let text =
+        p.max_tokens.map(|max| text::text(&text::of(snapshot, &lines, &files, p, &pattern), max, counter));
     if chooses || p.max_tokens.is_some() {
         lines = lines.into_iter().skip(p.skip as usize).take(most as usize).collect();
     }
@@ -202,21 +214,31 @@ impl Answer<'_> {
         }
     }
 
-    /// Strings and comments among the lines that nothing else tells of; locals among the rest.
+    /// Strings and comments among the lines that nothing else tells of, each in the definition around it.
     fn quiet(&mut self, places: &Places, open: &[(usize, Vec<Span>)], all: bool) {
-        if open.is_empty() || !all && self.parsed >= PARSED_BYTES_MAX {
-            return;
-        }
-        self.parsed += places.text.len();
-        let parts: Vec<Span> = open.iter().flat_map(|(_, m)| m.clone()).collect();
-        let quiet = places.quiet(&parts);
-        // The pieces are in order, and none overlaps another.
-        let first = |m: &Span| {
-            let at = quiet.partition_point(|(s, _)| s.end <= m.start);
-            quiet.get(at).filter(|(s, _)| overlap(*s, *m)).map(|_| at)
-        };
-        for (i, matches) in open {
-            self.lines[*i].role = matches.iter().filter_map(first).min().map(|at| quiet[at].1);
+        let is_text = self.params.max_tokens.is_some();
+        let most = if is_text { TEXT_PARSED_BYTES_MAX } else { PARSED_BYTES_MAX };
+        let mut rest = open;
+        while let Some((_, first)) = rest.first() {
+            let piece = places.piece(first.first().map_or(0, |m| m.start));
+            let n = rest.partition_point(|(_, m)| m.last().is_none_or(|m| m.end <= piece.end));
+            let (these, others) = rest.split_at(n.max(1));
+            rest = others;
+            if !all && self.parsed >= most {
+                return;
+            }
+            self.parsed += piece.len() as usize;
+            let within = |m: &&Span| piece.start <= m.start && m.end <= piece.end;
+            let parts: Vec<Span> = these.iter().flat_map(|(_, m)| m.iter().filter(within)).copied().collect();
+            let quiet = places.quiet_in(piece, &parts);
+            // The pieces are in order, and none overlaps another.
+            let at = |m: &Span| {
+                let at = quiet.partition_point(|(s, _)| s.end <= m.start);
+                quiet.get(at).filter(|(s, _)| overlap(*s, *m)).map(|_| at)
+            };
+            for (i, matches) in these {
+                self.lines[*i].role = matches.iter().filter_map(at).min().map(|at| quiet[at].1);
+            }
         }
     }
 

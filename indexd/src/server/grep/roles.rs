@@ -2,10 +2,9 @@
 //! facts and edges say the first four, the syntax tree the others, and uses of what a language itself has.
 
 use indexd_lang::highlight::{Class, highlight};
-use indexd_model::view::DefRecord;
+use indexd_model::view::{DefPlace, DefRecord};
 use indexd_model::{
-    DefDoc, DefIdx, EdgeKind, FileDoc, FileRoles, IndexView, Interface, Language, Role, Span,
-    UnresolvedReason,
+    DefDoc, DefFlags, DefIdx, EdgeKind, FileDoc, FileRoles, IndexView, Language, Role, Span, UnresolvedReason,
 };
 use indexd_proto::grep::GrepRole;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -34,11 +33,10 @@ pub struct Places<'v> {
     file: FileDoc,
     /// Its text.
     pub text: Arc<str>,
-    interface: Arc<Interface>,
-    /// The places of its definitions, and their names.
-    extents: Parts,
-    names: Parts,
-    is_test_file: bool,
+    defs: DefsOf,
+    language: Language,
+    /// Where its imports are, if they were asked for.
+    imports: Option<Vec<Span>>,
     /// Uses by the offset of their names, of the definitions that were asked for.
     uses: FxHashMap<u32, Vec<Use>>,
     read: FxHashSet<DefIdx>,
@@ -49,16 +47,13 @@ pub struct Places<'v> {
 impl<'v> Places<'v> {
     /// Those of a file.
     pub fn of(view: &'v dyn IndexView, file: FileDoc) -> Self {
-        let interface = view.interface(file);
-        let defs = || (0u32..).map(DefIdx).zip(&interface.defs);
         Self {
             view,
             file,
             text: view.text(file),
-            extents: Parts::of(defs().map(|(i, d)| (d.span, i))),
-            names: Parts::of(defs().map(|(i, d)| (d.name_span, i))),
-            interface,
-            is_test_file: view.file(file).roles.has(FileRoles::TEST),
+            defs: DefsOf::file(view, file),
+            language: view.file(file).language,
+            imports: None,
             uses: FxHashMap::default(),
             read: FxHashSet::default(),
             has_unresolved: false,
@@ -68,14 +63,18 @@ impl<'v> Places<'v> {
 
     /// The definitions around a place, the outermost first.
     pub fn around(&self, at: u32) -> Vec<DefIdx> {
-        let mut found: Vec<DefIdx> = self.extents.near(at, at + 1).map(|(_, def)| def).collect();
-        found.sort_unstable();
-        found
+        self.defs.around(at)
+    }
+
+    /// The part of the text around a place that can be parsed alone: the outermost definition, or what is
+    /// between two of them.
+    pub fn piece(&self, at: u32) -> Span {
+        self.defs.piece(at, self.text.len() as u32)
     }
 
     /// The language of the file.
     pub fn language(&self) -> Language {
-        self.interface.language
+        self.language
     }
 
     /// The record of a definition of the file.
@@ -83,20 +82,21 @@ impl<'v> Places<'v> {
         self.view.def(self.view.def_doc(self.file, def))
     }
 
-    /// Whether a place belongs to a test.
+    /// True if a place in these definitions belongs to a test.
     pub fn is_test(&self, around: &[DefIdx]) -> bool {
-        let is_test = |d: &DefIdx| self.interface.defs[d.index()].flags.has(indexd_model::DefFlags::TEST);
-        self.is_test_file || around.iter().any(is_test)
+        self.defs.is_test(around)
     }
 
-    /// Whether the name of a definition stands in a part of the text.
+    /// True if the name of a definition is in a part of the text.
     pub fn defines(&self, part: Span) -> bool {
-        self.names.near(part.start, part.end.max(part.start + 1)).any(|(name, _)| overlap(name, part))
+        self.defs.defines(part)
     }
 
-    /// Whether a statement of an import stands there.
-    pub fn import(&self, part: Span) -> Option<Span> {
-        self.interface.imports.iter().map(|i| i.span).find(|i| overlap(*i, part))
+    /// The statement of an import in a part of the text.
+    pub fn import(&mut self, part: Span) -> Option<Span> {
+        let (view, file) = (self.view, self.file);
+        let spans = || view.interface(file).imports.iter().map(|i| i.span).collect();
+        self.imports.get_or_insert_with(spans).iter().find(|i| overlap(**i, part)).copied()
     }
 
     /// Whether a local name stands there.
@@ -148,10 +148,17 @@ impl<'v> Places<'v> {
         }
     }
 
-    /// Strings, comments, calls and types in these parts of the text, by its syntax tree; nothing for
-    /// languages without a grammar.
+    /// Strings, comments, calls and types in these parts of the text, by its syntax tree, in order; nothing
+    /// for languages without a grammar.
     pub fn quiet(&self, parts: &[Span]) -> Vec<(Span, GrepRole)> {
-        let found = highlight(self.interface.language, &self.text, parts);
+        self.quiet_in(Span { start: 0, end: self.text.len() as u32 }, parts)
+    }
+
+    /// As [`Places::quiet`] for parts within `piece`, which is parsed alone.
+    pub fn quiet_in(&self, piece: Span, parts: &[Span]) -> Vec<(Span, GrepRole)> {
+        let moved = |s: Span, by: u32| Span { start: s.start - by, end: s.end - by };
+        let parts: Vec<Span> = parts.iter().map(|p| moved(*p, piece.start)).collect();
+        let found = highlight(self.language, &self.text[piece.range()], &parts);
         let role = |c: Class| match c {
             Class::Comment => Some(GrepRole::Comment),
             Class::String => Some(GrepRole::String),
@@ -160,7 +167,61 @@ impl<'v> Places<'v> {
             Class::Type => Some(GrepRole::Ref),
             Class::Number | Class::Keyword => None,
         };
-        found.into_iter().filter_map(|(span, class)| Some((span, role(class)?))).collect()
+        let back = |s: Span| Span { start: s.start + piece.start, end: s.end + piece.start };
+        found.into_iter().filter_map(|(span, class)| Some((back(span), role(class)?))).collect()
+    }
+}
+
+/// The definitions of a file by their places.
+pub struct DefsOf {
+    places: Vec<DefPlace>,
+    extents: Parts,
+    names: Parts,
+    is_test_file: bool,
+}
+
+impl DefsOf {
+    /// Reads those of a file.
+    pub fn file(view: &dyn IndexView, file: FileDoc) -> Self {
+        let places = view.def_places(file);
+        let each = || (0u32..).map(DefIdx).zip(&places);
+        Self {
+            extents: Parts::of(each().map(|(i, d)| (d.span, i))),
+            names: Parts::of(each().map(|(i, d)| (d.name_span, i))),
+            is_test_file: view.file(file).roles.has(FileRoles::TEST),
+            places,
+        }
+    }
+
+    /// As [`Places::around`].
+    pub fn around(&self, at: u32) -> Vec<DefIdx> {
+        let mut found: Vec<DefIdx> = self.extents.near(at, at + 1).map(|(_, def)| def).collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// The outermost definition around a place, or the text between two such definitions.
+    pub fn piece(&self, at: u32, text_len: u32) -> Span {
+        if let Some(around) = self.extents.near(at, at + 1).map(|(span, _)| span).max_by_key(|s| s.len()) {
+            return around;
+        }
+        let (before, behind) = self.extents.beside(at);
+        Span { start: before.unwrap_or(0), end: behind.unwrap_or(text_len) }
+    }
+
+    /// As [`Places::is_test`].
+    pub fn is_test(&self, around: &[DefIdx]) -> bool {
+        self.is_test_file || around.iter().any(|d| self.places[d.index()].flags.has(DefFlags::TEST))
+    }
+
+    /// True if a definition of the file is a test.
+    pub fn has_tests(&self) -> bool {
+        self.places.iter().any(|d| d.flags.has(DefFlags::TEST))
+    }
+
+    /// As [`Places::defines`].
+    pub fn defines(&self, part: Span) -> bool {
+        self.names.near(part.start, part.end.max(part.start + 1)).any(|(name, _)| overlap(name, part))
     }
 }
 
@@ -183,6 +244,12 @@ impl Parts {
         });
         let reach = reach.collect();
         Self { by_start, reach }
+    }
+
+    /// For a place in none of them: the end of the one before and the start of the one behind.
+    fn beside(&self, at: u32) -> (Option<u32>, Option<u32>) {
+        let n = self.by_start.partition_point(|(span, _)| span.start <= at);
+        (n.checked_sub(1).map(|i| self.reach[i]), self.by_start.get(n).map(|(span, _)| span.start))
     }
 
     /// Those with a byte at `from` or behind it and before `to`, the last one first.

@@ -6,7 +6,7 @@ use super::pattern::Pattern;
 use crate::server::backend::{Cancel, cancelled};
 use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
-use indexd_model::{FileDoc, IndexView as _};
+use indexd_model::{FileDoc, IndexView as _, Span};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_store::{Snapshot, StoreError, read_packed_text};
 
@@ -26,6 +26,8 @@ pub struct Line {
     pub start: u32,
     /// Where it ends, without its line end.
     pub end: u32,
+    /// The first match in it.
+    pub hit: Span,
 }
 
 /// The matching lines of a file.
@@ -125,10 +127,11 @@ pub fn lines(text: &str, matcher: &RegexMatcher) -> Vec<Line> {
             break;
         }
         let hit = bom + found.start();
+        let matched = Span { start: hit as u32, end: (bom + found.end()) as u32 };
         number += memchr::memchr_iter(b'\n', &bytes[counted..hit]).count() as u32;
         let start = memchr::memrchr(b'\n', &bytes[bom..hit]).map_or(bom, |n| bom + n + 1);
         let end = memchr::memchr(b'\n', &bytes[hit..]).map_or(bytes.len(), |n| hit + n);
-        out.push(Line { number, start: start as u32, end: end as u32 });
+        out.push(Line { number, start: start as u32, end: end as u32, hit: matched });
         (at, counted) = (end - bom + 1, hit);
     }
     out

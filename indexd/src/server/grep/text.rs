@@ -1,8 +1,10 @@
 //! The answer of a search as text: definitions first, then calls, then the rest, tests apart; by file and
 //! definition; within a number of tokens, with what was cut as counts.
 
-use super::shown;
-use indexd_model::{FactsView as _, FileRoles, IndexView as _};
+use super::pattern::Pattern;
+use super::{order, shown};
+use grep_matcher::Matcher as _;
+use indexd_model::FactsView as _;
 use indexd_proto::grep::{GrepFile, GrepLine, GrepParams, GrepRole, GrepTarget};
 use indexd_store::Snapshot;
 use indexd_text::TokenCounter;
@@ -19,6 +21,7 @@ pub struct Page<'a> {
     lines: &'a [GrepLine],
     files: &'a [GrepFile],
     head: usize,
+    pattern: &'a Pattern,
     /// Files that come behind others: docs, generated and vendored ones.
     behind: FxHashSet<&'a str>,
     /// The target of all resolved uses, if they are many.
@@ -31,15 +34,15 @@ pub fn of<'a>(
     lines: &'a [GrepLine],
     files: &'a [GrepFile],
     params: &GrepParams,
+    pattern: &'a Pattern,
 ) -> Page<'a> {
-    let is_behind = |f: &&GrepFile| {
-        let roles = snapshot.file_by_path(&f.file_rel_path).map(|f| snapshot.file(f).roles);
-        let later = [FileRoles::DOC, FileRoles::GENERATED, FileRoles::VENDORED, FileRoles::EXAMPLE];
-        roles.is_some_and(|roles| later.iter().any(|r| roles.has(*r)))
-    };
-    let behind = files.iter().filter(is_behind).map(|f| f.file_rel_path.as_str()).collect();
+    let mut paths: Vec<&str> = lines.iter().map(|l| l.file_rel_path.as_str()).collect();
+    paths.dedup();
+    let is_behind =
+        |path: &&str| snapshot.file_by_path(path).is_some_and(|file| order::is_behind(snapshot, file));
+    let behind = paths.into_iter().filter(is_behind).collect();
     let head = params.limit.map_or(usize::MAX, |n| n as usize);
-    Page { lines, files, head, behind, only: only_target(lines) }
+    Page { lines, files, head, pattern, behind, only: only_target(lines) }
 }
 
 fn only_target(lines: &[GrepLine]) -> Option<&GrepTarget> {
@@ -61,6 +64,20 @@ fn section(line: &GrepLine) -> usize {
     }
 }
 
+fn is_def(line: &GrepLine) -> bool {
+    line.role == Some(GrepRole::Def)
+}
+
+/// True for a line that defines a name which the pattern matches as a whole.
+fn defines_whole(pattern: &Pattern, line: &GrepLine) -> bool {
+    let within = line.within.as_ref().filter(|_| is_def(line));
+    within.is_some_and(|w| {
+        let name = w.name.rsplit(['.', ':', '#']).next().unwrap_or_default();
+        let found = pattern.matcher.find(name.as_bytes());
+        matches!(found, Ok(Some(m)) if m.start() == 0 && m.end() == name.len())
+    })
+}
+
 /// Writes the text, at most `max` tokens.
 pub fn text(page: &Page, max: u32, counter: &dyn TokenCounter) -> String {
     let n_lines: u64 = page.files.iter().map(|f| f.n_lines).sum();
@@ -69,7 +86,7 @@ pub fn text(page: &Page, max: u32, counter: &dyn TokenCounter) -> String {
     }
     let mut order: Vec<&GrepLine> = page.lines.iter().collect();
     let is_behind = |l: &GrepLine| page.behind.contains(l.file_rel_path.as_str());
-    order.sort_by_key(|l| (section(l), is_behind(l), !matches!(l.role, Some(GrepRole::Def))));
+    order.sort_by_cached_key(|l| (section(l), !defines_whole(page.pattern, l), is_behind(l), !is_def(l)));
     // Each piece is counted by itself, which is never less than what it adds.
     let mut n_shown = order.len().min(page.head);
     let mut used = 60 * u32::from(n_lines > n_shown as u64);
@@ -157,7 +174,8 @@ fn render(page: &Page, order: &[&GrepLine], n_shown: usize, n_lines: u64) -> Str
     let files = |n: usize| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
     let mut out = format!("{} in {}", lines(n_lines), files(page.files.len()));
     if let Some(t) = page.only {
-        out += &format!("; resolved uses are of {}", said(t));
+        let looked = if n_lines > order.len() as u64 { " shown" } else { "" };
+        out += &format!("; resolved uses{looked} are of {}", said(t));
     }
     out.push('\n');
     let (mut last, mut last_section) = (None, None);
@@ -181,6 +199,7 @@ fn render(page: &Page, order: &[&GrepLine], n_shown: usize, n_lines: u64) -> Str
 /// What was cut, by role and by file, most first.
 fn cut(page: &Page, shown: &[&GrepLine], left: &[&GrepLine]) -> String {
     let mut roles: BTreeMap<(bool, GrepRole), u64> = BTreeMap::new();
+    let n_lines: u64 = page.files.iter().map(|f| f.n_lines).sum();
     for line in left {
         *roles.entry((line.test, line.role.unwrap_or(GrepRole::Unknown))).or_default() += 1;
     }
@@ -189,7 +208,10 @@ fn cut(page: &Page, shown: &[&GrepLine], left: &[&GrepLine]) -> String {
     };
     let mut out = String::new();
     if !roles.is_empty() {
-        out += &format!("  by role: {}\n", roles.iter().map(role).collect::<Vec<_>>().join(", "));
+        let n_looked = shown.len() + left.len();
+        let of =
+            if n_looked as u64 == n_lines { String::new() } else { format!(", of the first {n_looked}") };
+        out += &format!("  by role{of}: {}\n", roles.iter().map(role).collect::<Vec<_>>().join(", "));
     }
     let mut n_shown: FxHashMap<&str, u64> = FxHashMap::default();
     for line in shown {
