@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the licences of every crate that the two programs are made of, with their texts."""
+"""Prints the licences of every crate that the programs are made of, with their texts."""
 
 import json
 import pathlib
@@ -12,7 +12,7 @@ meta = json.loads(
 )
 packages = {p["id"]: p for p in meta["packages"]}
 nodes = {n["id"]: n for n in meta["resolve"]["nodes"]}
-todo = [p["id"] for p in meta["packages"] if p["name"] in ("indexd", "ctlclient")]
+todo = [p["id"] for p in meta["packages"] if p["name"] in ("indexd", "indexd-share")]
 seen = set()
 while todo:
     at = todo.pop()

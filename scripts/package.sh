@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds packages that carry both programs: a tarball, a Debian package, an npm package and
+# Builds packages that carry the programs: a tarball, a Debian package, an npm package and
 # a Python wheel.
 #
 #   scripts/package.sh [--test] [--bin DIR] [--out DIR] [--glibc VERSION|own]
@@ -30,7 +30,7 @@ say() { printf 'package: %s\n' "$*" >&2; }
 
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$root/Cargo.toml")
 if [ -z "$bin" ]; then
-    build=(--profile dist --locked --manifest-path "$root/Cargo.toml" -p indexd -p ctlclient)
+    build=(--profile dist --locked --manifest-path "$root/Cargo.toml" -p indexd -p ctlclient -p indexd-share)
     if [ "$glibc_max" != own ] && command -v cargo-zigbuild > /dev/null; then
         glibc_max=${glibc_max:-2.31}
         host=$(rustc -vV | sed -n 's/^host: //p')
@@ -40,7 +40,7 @@ if [ -z "$bin" ]; then
         case $glibc_max in '' | own) ;; *) say 'there is no cargo-zigbuild: pip install cargo-zigbuild ziglang'; exit 1 ;; esac
         installed=$target/installed
         rm -rf "$installed"
-        for crate in indexd ctlclient; do
+        for crate in indexd ctlclient share; do
             CARGO_TARGET_DIR=$target cargo install --quiet --profile dist --locked --path "$root/$crate" --root "$installed"
         done
         bin=$installed/bin
@@ -54,7 +54,7 @@ stage=$work/indexd-$version
 mkdir -p "$stage/bin" "$stage/share"
 
 # What every package holds.
-install -m 755 "$bin/ctl" "$bin/ctl-more" "$bin/indexd" "$stage/bin/"
+install -m 755 "$bin/ctl" "$bin/ctl-more" "$bin/ctl-share" "$bin/indexd" "$stage/bin/"
 share=$stage/share
 mkdir -p "$share"/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d,man/man1,doc/indexd}
 "$bin/ctl" completions bash > "$share/bash-completion/completions/ctl"
@@ -65,7 +65,7 @@ cp "$root/README.md" "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$share/doc/inde
 python3 "$root/scripts/licenses.py" > "$share/doc/indexd/THIRD-PARTY.txt"
 mkdir -p "$stage/lib/systemd/user"
 cp "$root"/packaging/systemd/indexd.* "$stage/lib/systemd/user/"
-glibc=$(objdump -T "$stage/bin/ctl" "$stage/bin/ctl-more" "$stage/bin/indexd" | grep -o 'GLIBC_[0-9.]*' | cut -d_ -f2 | sort -Vu | tail -1)
+glibc=$(objdump -T "$stage/bin/ctl" "$stage/bin/ctl-more" "$stage/bin/ctl-share" "$stage/bin/indexd" | grep -o 'GLIBC_[0-9.]*' | cut -d_ -f2 | sort -Vu | tail -1)
 say "needs glibc $glibc"
 # Linked by zig, what unwinds the stack is inside.
 needs="libc6 (>= $glibc)"
@@ -160,7 +160,7 @@ try_all() {
     file=$(ls "$out"/*.whl 2> /dev/null) && {
         python3 -m venv "$dir/wheel"
         "$dir/wheel/bin/pip" install --quiet --no-index --disable-pip-version-check "$file"
-        has 'the wheel' "$dir/wheel" share/man/man1/ctl.1 bin/ctl-more bin/indexd
+        has 'the wheel' "$dir/wheel" share/man/man1/ctl.1 bin/ctl-more bin/ctl-share bin/indexd
         use 'the wheel' "$dir/wheel/bin"
         "$dir/wheel/bin/pip" uninstall --quiet --yes indexd
         [ ! -e "$dir/wheel/bin/ctl" ] || { say 'the wheel leaves ctl behind'; exit 1; }

@@ -22,7 +22,7 @@ done
 [[ $# -eq 1 ]] || { echo "usage: scripts/share.sh [--bin DIR] [--commits N] [--rounds N] REPOSITORY" >&2; exit 64; }
 top=$(cd "$(dirname "$0")/.." && pwd)
 if [[ -z $bin ]]; then
-    (cd "$top" && cargo build --release -q -p indexd -p ctlclient)
+    (cd "$top" && cargo build --release -q -p indexd -p ctlclient -p indexd-share)
     bin=$top/target/release
 fi
 

@@ -57,7 +57,12 @@ pub fn installed(name: &str) -> Result<PathBuf, Failure> {
         Failure::hinted(
             ErrorCode::DaemonUnavailable,
             format!("the program {name} is not installed"),
-            format!("install {name} beside ctl or into PATH"),
+            match name {
+                "ctl-share" => {
+                    "packages have it; from source it is built with `cargo install --path share`".to_owned()
+                }
+                _ => format!("install {name} beside ctl or into PATH"),
+            },
         )
     })
 }
@@ -145,8 +150,16 @@ fn spawn(dirs: &Dirs) -> Result<(), Failure> {
 /// Has a published index fetched for the first index of a root. It says itself what came of it, to the
 /// daemon and on standard error, and ends when the index is there.
 pub fn pull(root: &str, is_quiet: bool) {
-    // Without that program, or another process, the index is built after a few seconds.
-    let Ok(program) = installed("ctl-more") else { return };
+    let program = match installed("ctl-share") {
+        Ok(program) => program,
+        // The daemon builds after a few seconds.
+        Err(failure) => {
+            if let (Failure::Error(e), false) = (failure, is_quiet) {
+                eprintln!("ctl: the index is built without a published one: {}", e.message);
+            }
+            return;
+        }
+    };
     let mut command = Command::new(program);
     command.args(["share", "pull", "--first", "--repo", root]).args(is_quiet.then_some("--quiet"));
     command.stdin(Stdio::null()).stdout(Stdio::null());
@@ -161,10 +174,10 @@ pub fn pull(root: &str, is_quiet: bool) {
 /// # Errors
 /// As [`installed`].
 pub fn push(root: &str, is_quiet: bool) -> Result<(), Failure> {
-    let mut command = Command::new(installed("ctl-more")?);
+    let mut command = Command::new(installed("ctl-share")?);
     command.args(["share", "push", "--repo", root]).args(is_quiet.then_some("--quiet"));
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
-    let failed = |e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start ctl-more: {e}"));
+    let failed = |e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start ctl-share: {e}"));
     status.map(drop).map_err(failed)
 }
 

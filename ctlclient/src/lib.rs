@@ -4,41 +4,48 @@
 //! `commands`. What the daemon answers to `--json` passes through as it came. Nothing here knows
 //! the index.
 //!
-//! There are two programs: `ctl` starts for every request and holds what needs little; for the few
-//! commands that need large libraries, as the protocol of agents does, it becomes `ctl-more`. In one
-//! program their tables alone made each start a twelfth longer.
+//! There are three programs: `ctl` starts for every request and holds what needs little; for the few
+//! commands that need large libraries, as the protocol of agents does, it becomes `ctl-more`, and for those
+//! that use a network `ctl-share`. In one program their tables alone made each start a twelfth longer.
+//! What is public here is for `ctl-share`, whose command is in `indexd-share`.
 
-mod cli;
+pub mod cli;
 mod code;
-mod commands;
-mod failure;
+pub mod commands;
+pub mod failure;
 mod launch;
 mod meant;
-mod output;
+pub mod output;
 mod pager;
-mod progress;
+pub mod progress;
 mod replacement;
-mod session;
-mod style;
+pub mod session;
+pub mod style;
 mod theme;
 mod transport;
 
-use cli::Cli;
+use cli::{Cli, Common};
+use commands::share::ShareArgs;
 use failure::Failure;
 use indexd_proto::printed::{Failed, Printed};
 use std::process::ExitCode;
 
 /// The program `ctl`.
 pub fn ctl() -> ExitCode {
-    run(commands::run, commands::ctl_more::is_meant)
+    run(commands::run, |cli| commands::handed_over::program(cli).is_some())
 }
 
 /// The program `ctl-more`: the same command line, for the commands that `ctl` leaves to it.
 pub fn ctl_more() -> ExitCode {
-    run(commands::ctl_more::run, |_| false)
+    run(commands::handed_over::run_more, |_| false)
 }
 
-fn run(command: fn(&Cli) -> Result<(), Failure>, is_handed_over: fn(&Cli) -> bool) -> ExitCode {
+/// The program `ctl-share`: the same command line, for `ctl share`, which is done by `share`.
+pub fn ctl_share(share: fn(&Common, &ShareArgs) -> Result<(), Failure>) -> ExitCode {
+    run(|cli| commands::handed_over::run_share(cli, share), |_| false)
+}
+
+fn run(command: impl Fn(&Cli) -> Result<(), Failure>, is_handed_over: fn(&Cli) -> bool) -> ExitCode {
     let cli = cli::parse();
     // The other program goes there itself.
     let entered = if is_handed_over(&cli) { Ok(()) } else { commands::change_folder(&cli) };

@@ -40,7 +40,7 @@ impl Write for Raw {
 
 impl Output {
     /// Takes it for the rest of the command.
-    pub fn new() -> Self {
+    pub fn stdout() -> Self {
         let is_terminal = io::stdout().is_terminal();
         Self { out: BufWriter::with_capacity(64 << 10, Raw), is_terminal, seen: String::new() }
     }

@@ -16,6 +16,7 @@
 //! Only complete data has a name: a push writes pieces first and the state last. All that is read
 //! has a limit, and is compared with its hash before it is used.
 
+pub mod command;
 pub mod format;
 mod gc;
 mod pull;

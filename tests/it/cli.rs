@@ -1,4 +1,4 @@
-//! The two programs as people and scripts use them: real processes, private folders.
+//! The programs as people and scripts use them: real processes, private folders.
 //!
 //! Few and slow by nature; what needs no process is tested in `protocol`.
 

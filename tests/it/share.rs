@@ -583,7 +583,7 @@ fn a_disk_that_is_full_is_a_clear_error_and_leaves_the_tree_to_be_built() {
     ok(&two.ctl(&["daemon", "start"]));
     // A limit on the size of files: the system says the same of each write that is too long.
     let limited = |args: &[&str]| {
-        let ctl = crate::user::programs().join("ctl-more").display().to_string();
+        let ctl = crate::user::programs().join("ctl-share").display().to_string();
         let line = format!("trap '' XFSZ; ulimit -f 40; exec {ctl} {}", args.join(" "));
         two.run(Path::new("/bin/sh")).args(["-c", &line]).output().unwrap()
     };

@@ -1,4 +1,4 @@
-//! One user of the two programs: private folders, real processes.
+//! One user of the programs: private folders, real processes.
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -22,7 +22,17 @@ pub fn programs() -> &'static Path {
         let dir = test.parent().and_then(Path::parent).unwrap().to_owned();
         let mut build = Command::new(env!("CARGO"));
         // Where this test lies: it may have been built into a folder of its own.
-        build.args(["build", "--quiet", "-p", "indexd", "-p", "ctlclient", "--target-dir"]);
+        build.args([
+            "build",
+            "--quiet",
+            "-p",
+            "indexd",
+            "-p",
+            "ctlclient",
+            "-p",
+            "indexd-share",
+            "--target-dir",
+        ]);
         build.arg(dir.parent().unwrap());
         // Dependencies read these variables, and would be built again for the package of this test.
         for (name, _) in std::env::vars_os() {

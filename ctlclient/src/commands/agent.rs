@@ -80,7 +80,7 @@ enum AgentClient {
 pub fn agent(common: &Common, args: &AgentArgs) -> Result<(), Failure> {
     match args.command {
         AgentCommand::Hook => hook::hook(common),
-        AgentCommand::Install { .. } => super::ctl_more::hand_over(common, args),
+        AgentCommand::Install { .. } => super::handed_over::to_more(common, args),
     }
 }
 

@@ -73,7 +73,7 @@ pub fn artifacts(common: &Common, dir: &Path, max_shard_bytes: u64) -> Result<()
 }
 
 fn report(common: &Common, dir: &Path, manifest: &Manifest) -> Result<(), Failure> {
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     if common.json {
         out.json(manifest)?;
         return out.finish();

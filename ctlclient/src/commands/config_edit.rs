@@ -130,7 +130,7 @@ pub fn apply(common: &Common, edits: &[Edit], write: bool, done: &str) -> Result
     if write {
         edits.iter().filter(|e| e.is_change()).try_for_each(Edit::write)?;
     }
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     if common.json {
         let files = edits.iter().map(|e| {
             let diff = diff(e, Style::plain(80));

@@ -171,7 +171,7 @@ pub fn daemon(common: &Common, args: &DaemonArgs) -> Result<(), Failure> {
 }
 
 fn say(common: &Common, text: &str) -> Result<(), Failure> {
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     if common.json {
         out.object("Message", Message { message: text.to_owned() })?;
     } else if !common.quiet {
@@ -192,7 +192,7 @@ fn greet(session: &mut Session) -> Result<HelloResult, Failure> {
 /// Prints the versions of both sides.
 pub fn version(common: &Common, _: &VersionArgs) -> Result<(), Failure> {
     let daemon = Session::connect(common, Start::Never).and_then(|mut s| greet(&mut s)).ok();
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     if common.json {
         let ours =
             OwnVersion { version: env!("CARGO_PKG_VERSION").to_owned(), protocol: ProtocolRange::OURS };

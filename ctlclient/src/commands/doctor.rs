@@ -58,7 +58,7 @@ pub fn doctor(common: &Common, _: &DoctorArgs) -> Result<(), Failure> {
     checks.extend(super::doctor_clients::checks(common));
     checks.extend(daemon(common, &dirs));
     let failed = checks.iter().any(|c| c.verdict == Verdict::Fail);
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     if common.json {
         out.object("Doctor", Doctor { ok: !failed, checks })?;
     } else {
@@ -360,12 +360,12 @@ fn daemon(common: &Common, dirs: &Dirs) -> Vec<Check> {
 /// Asks the store of published indexes, with the program that uses it.
 fn share() -> Check {
     let name = "share";
-    let asked = launch::installed("ctl-more").ok().and_then(|program| {
+    let asked = launch::installed("ctl-share").ok().and_then(|program| {
         let mut command = std::process::Command::new(program);
         command.args(["share", "status", "--json"]).stdin(std::process::Stdio::null()).output().ok()
     });
     let Some(asked) = asked else {
-        return fail(name, "share.url is set and ctl-more is not installed", "install ctl-more beside ctl");
+        return fail(name, "share.url is set and ctl-share is not installed", "install ctl-share beside ctl");
     };
     let said: Result<ShareStatus, _> = serde_json::from_slice(&asked.stdout);
     let failed: Result<Failed, _> = serde_json::from_slice(&asked.stderr);

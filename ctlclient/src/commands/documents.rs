@@ -192,7 +192,7 @@ fn put(
     if let Some(path) = out {
         super::write_file(path, markdown)?;
     }
-    let mut output = Output::new();
+    let mut output = Output::stdout();
     if common.json {
         json(&mut output)?;
     } else if out.is_none() {

@@ -83,7 +83,7 @@ pub fn export(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
             "write it with `--out FILE`, or redirect standard output",
         )),
         ExportCommand::Scip { out: None } => {
-            let mut out = Output::new();
+            let mut out = Output::stdout();
             bytes(common, &mut |bytes| out.bytes(bytes))?;
             out.finish()
         }
@@ -91,7 +91,7 @@ pub fn export(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
 }
 
 fn text(common: &Common, method: Method) -> Result<(), Failure> {
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     let answer = pieces(common, method, &mut |text| out.text(text))?;
     note(common, &answer.envelope, &[]);
     out.finish()

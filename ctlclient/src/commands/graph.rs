@@ -132,7 +132,7 @@ pub fn around(common: &Common, args: &AroundArgs) -> Result<(), Failure> {
     match &answer.picture {
         Some(picture) => put(args.out.as_deref(), picture)?,
         None => {
-            let mut out = Output::new();
+            let mut out = Output::stdout();
             match common.json {
                 true => out.json_line(session::raw(&line)?)?,
                 false => out.styled(&around_text(&answer, Style::of_stdout(common)))?,

@@ -155,7 +155,7 @@ pub fn grep(common: &Common, args: &GrepArgs) -> Result<(), Failure> {
     if style.is_view && params.max_tokens.is_some() {
         return look(common, args, &mut session, style, params);
     }
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     if args.all && !common.json && !params.count {
         let envelope = every_line(&mut session, params, &mut progress, &mut |l| {
             out.styled_line(&line_text(l, args.vimgrep, style))

@@ -37,7 +37,7 @@ pub fn hook(common: &Common) -> Result<(), Failure> {
     let mut input = String::new();
     let read = std::io::stdin().lock().take(INPUT_BYTES_MAX).read_to_string(&mut input);
     let Some(said) = read.ok().and_then(|_| answer(common, &input)) else { return Ok(()) };
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     out.json_line(&said.to_string())?;
     out.finish()
 }

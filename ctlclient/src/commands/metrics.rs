@@ -18,7 +18,7 @@ pub fn metrics(common: &Common, _: &MetricsArgs) -> Result<(), Failure> {
     super::text_only(common, "the text of Prometheus")?;
     let mut session = Session::connect(common, Start::Never)?;
     let status = session.ask(Method::Status, &StatusParams {}, &mut Progress::new(true))?;
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     out.text(&text(&status))?;
     out.finish()
 }

@@ -7,7 +7,6 @@ mod completions;
 mod config;
 mod config_edit;
 mod context;
-pub mod ctl_more;
 mod daemon;
 mod doctor;
 mod doctor_clients;
@@ -15,6 +14,7 @@ mod documents;
 mod export;
 mod graph;
 mod grep;
+pub mod handed_over;
 mod hook;
 mod import;
 mod lookup;
@@ -114,7 +114,7 @@ commands! {
         compact "Copy an index so that it takes no more room than it needs" workspace::CompactArgs => workspace::compact;
         workspace "Register, list or forget repositories" workspace::WorkspaceArgs => workspace::workspace;
         export "Print the index, its edges, or both for other tools" export::ExportArgs => export::export;
-        share "Publish an index in a store, or begin with a published one" share::ShareArgs => ctl_more::hand_over;
+        share "Publish an index in a store, or begin with a published one" share::ShareArgs => handed_over::to_share;
         import "Lay an index made by another tool over the links" import::ImportArgs => import::import;
     }
     "Run the daemon" {
@@ -123,10 +123,10 @@ commands! {
         service "Keep the daemon under the user's service manager" service::ServiceArgs => service::service;
         config "The settings in force" config::ConfigArgs => config::config;
         metrics "The figures of the daemon for Prometheus" metrics::MetricsArgs => metrics::metrics;
-        doctor "Check what could keep this from working" doctor::DoctorArgs => ctl_more::hand_over;
+        doctor "Check what could keep this from working" doctor::DoctorArgs => handed_over::to_more;
     }
     "Set up other programs" {
-        mcp "Serve coding agents over MCP, or set a client up for it" mcp::McpArgs => ctl_more::hand_over;
+        mcp "Serve coding agents over MCP, or set a client up for it" mcp::McpArgs => handed_over::to_more;
         agent "Tell a coding agent of ctl" agent::AgentArgs => agent::agent;
         completions "A completion script for a shell" completions::CompletionsArgs => completions::completions;
         man "The manual page" man::ManArgs => man::man;
@@ -173,7 +173,7 @@ fn put(to: Option<&Path>, text: &str) -> Result<(), Failure> {
     if let Some(path) = to {
         return write_file(path, text);
     }
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     out.text(text)?;
     out.finish()
 }
@@ -235,7 +235,7 @@ fn print_of<A: DeserializeOwned>(
 ) -> Result<A, Failure> {
     let line = session.call(method, params, &mut Progress::new(common.quiet))?;
     let answer: A = session::result(&line)?;
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     if common.json {
         out.json_line(session::raw(&line)?)?;
     } else {

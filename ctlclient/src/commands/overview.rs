@@ -40,7 +40,7 @@ pub fn overview(common: &Common) -> Result<(), Failure> {
         let _ = std::io::stderr().write_all(help.to_string().as_bytes());
         return Err(Failure::Status(2));
     };
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     if common.json {
         let root = root.display().to_string();
         out.object("Here", Here { root, daemon: known.is_some(), workspace: indexed.cloned() })?;

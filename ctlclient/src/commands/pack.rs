@@ -158,7 +158,7 @@ pub enum SearchWith {
 /// Assembles a pack and prints it.
 pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     if args.interactive {
-        return super::ctl_more::hand_over(common, args);
+        return super::handed_over::to_more(common, args);
     }
     if let Some(pack_id) = &args.read {
         return read(common, args, pack_id);
@@ -223,7 +223,7 @@ fn print(
     style: Style,
     answer: &PackResult,
 ) -> Result<(), Failure> {
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     let to = args.out.as_deref();
     if args.write.is_some() {
         let pack_id = parse(answer.pack)?.pack_id;
@@ -283,7 +283,7 @@ fn read(common: &Common, args: &PackArgs, pack_id: &str) -> Result<(), Failure> 
     if !common.json {
         return look(common, args, &mut session, Style::of_code(common), &parse(got.pack)?);
     }
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     out.json_line(got.pack.get())?;
     out.finish()
 }

@@ -45,7 +45,7 @@ pub fn pack(common: &Common, args: &PackArgs, file: &Path, query: String) -> Res
     let line = Session::open(common)?.call(Method::ContextPack, &params, &mut progress)?;
     let answer: SourcesResult = session::result(&line)?;
     if common.json {
-        let mut out = Output::new();
+        let mut out = Output::stdout();
         out.json_line(session::raw(&line)?)?;
         out.finish()?;
     } else {

@@ -29,7 +29,7 @@ pub fn print(
     view: impl FnOnce(&Code) -> String,
 ) -> Result<(), Failure> {
     let code = Code::of(common, session, style, places);
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     out.styled(&view(&code))?;
     out.finish()
 }

@@ -148,7 +148,7 @@ fn status(common: &Common, manager: &Manager) -> Result<(), Failure> {
     let is_installed = units.iter().all(|unit| unit.path.exists());
     let is_current = units.iter().all(|u| std::fs::read_to_string(&u.path).is_ok_and(|text| text == u.text));
     let runs = is_installed && run(&manager.is_active).is_ok();
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     if common.json {
         let files = units.iter().map(|u| u.path.display().to_string()).collect();
         let status = ServiceStatus { installed: is_installed, current: is_current, active: runs, files };
@@ -170,7 +170,7 @@ fn say(common: &Common, text: &str) -> Result<(), Failure> {
     if common.quiet {
         return Ok(());
     }
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     out.line(text)?;
     out.finish()
 }

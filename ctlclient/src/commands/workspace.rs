@@ -128,7 +128,7 @@ pub fn adds_unmarked(common: &Common, failure: &Failure) -> bool {
 fn add(common: &Common, session: &mut Session, target: Target) -> Result<(), Failure> {
     let params = AddParams { repo: target.repo, cwd: target.cwd };
     let status: WorkspaceStatus = session.ask(Method::WorkspaceAdd, &params, &mut Progress::new(true))?;
-    let mut out = Output::new();
+    let mut out = Output::stdout();
     match common.json {
         true => out.object("Workspace", &status)?,
         false => out.styled(&workspace_text(&status, Style::of_stdout(common)))?,
@@ -212,7 +212,7 @@ pub fn workspace(common: &Common, args: &WorkspaceArgs) -> Result<(), Failure> {
             let root = target.repo.or(target.cwd).unwrap_or_default();
             let params = RemoveParams { repo: root.clone() };
             let removed: RemoveResult = session.ask(Method::WorkspaceRemove, &params, quiet)?;
-            let mut out = Output::new();
+            let mut out = Output::stdout();
             match common.json {
                 true => out.object("WorkspaceRemoved", &removed)?,
                 false => out.line(&format!("forgot {}", safe_line(&root)))?,

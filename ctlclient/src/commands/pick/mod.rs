@@ -58,7 +58,7 @@ pub fn pick(common: &Common, args: &PackArgs) -> Result<(), Failure> {
             Ok(())
         }
         _ => {
-            let mut out = Output::new();
+            let mut out = Output::stdout();
             out.text(content)?;
             out.finish()
         }
