@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Times `ctl grep` beside ripgrep on a tree: 60 literals and 40 expressions with a literal of at least three letters.
 
-  scripts/grep_time.py [--ctl PROGRAM] [--rounds N] TREE
+  scripts/grep_time.py [--ctl PROGRAM] [--rounds N] [--words met|distinct] TREE
 
-The patterns are drawn by a fixed seed from words of the tree. Each is run
+The patterns are drawn by a fixed seed from words of the tree: `met` as one meets them in its files, so that frequent ones
+come often, or `distinct`, each word once, as names are looked for. Each is run
 N times (default 3) in turn by both programs as a process of its own, output read and thrown away; the least time counts.
 `ctl grep` prints what fits its budget (its default form), or with `-l` names of files; ripgrep prints all lines, or with
 `-l` names. Prints p50 and p95 in milliseconds of each, and how many patterns take more than half of ripgrep's time.
@@ -18,7 +19,7 @@ def option(name, default):
     value = args[at + 1]
     del args[at:at + 2]
     return value
-ctl, rounds = option("--ctl", "ctl"), int(option("--rounds", "3"))
+ctl, rounds, drawn = option("--ctl", "ctl"), int(option("--rounds", "3")), option("--words", "met")
 if len(args) != 1:
     sys.exit(__doc__)
 tree = os.path.abspath(args[0])
@@ -26,12 +27,18 @@ subprocess.run([ctl, "--repo", tree, "index", "--wait"], check=True, stdout=subp
 files = subprocess.run(["rg", "--files", "--no-messages"], cwd=tree, capture_output=True, text=True).stdout.split("\n")
 files = sorted(f for f in files if f)
 random.seed(7)
-words = []
-while len(words) < 400:
-    with open(os.path.join(tree, random.choice(files)), errors="replace") as file:
-        found = re.findall(r"[A-Za-z_][A-Za-z_0-9]{3,}", file.read(100_000))
-    if found:
-        words.append(random.choice(found))
+
+def words_of(path):
+    with open(os.path.join(tree, path), errors="replace") as file:
+        return re.findall(r"[A-Za-z_][A-Za-z_0-9]{3,}", file.read(100_000))
+
+if drawn == "distinct":
+    words = random.sample(sorted(set().union(*map(words_of, files))), 400)
+else:
+    words = []
+    while len(words) < 400:
+        if found := words_of(random.choice(files)):
+            words.append(random.choice(found))
 word = iter(words).__next__
 literals = [word() for _ in range(60)]
 makers = [lambda a, b: rf"{a}\s*\(", lambda a, b: f"{a}|{b}", lambda a, b: rf"\b{a[:3]}\w+_init", lambda a, b: f"{a}.*{b}",
