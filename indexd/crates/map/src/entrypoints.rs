@@ -11,7 +11,8 @@ use indexd_model::path::{dir_of, file_name_of, stem_of};
 use indexd_model::{DefKind, Facts, FileRoles, IndexView, Language};
 use std::collections::BTreeMap;
 
-/// Finds the entry points, by kind, then by the lines of code that they reach, then by path.
+/// Finds the entry points, by kind, those in folders of tests last, then by the lines of code that they reach,
+/// then by path.
 pub fn find(view: &dyn IndexView, files: &[Source], reach: &Reach) -> Vec<Entrypoint> {
     let mut out = Vec::new();
     manifests::find(view, files, &mut out);
@@ -39,8 +40,13 @@ pub fn find(view: &dyn IndexView, files: &[Source], reach: &Reach) -> Vec<Entryp
             .or_insert_with(|| (reach.lines(dir_of(&e.path)), summary(view, e, files, reach)));
         (e.lines, e.summary) = found.clone();
     }
-    out.sort_by_key(|e| (e.kind, std::cmp::Reverse(e.lines)));
+    out.sort_by_key(|e| (e.kind, is_of_tests(&e.path), std::cmp::Reverse(e.lines)));
     out
+}
+
+/// True in a folder of tests: a program there serves them.
+fn is_of_tests(path: &str) -> bool {
+    dir_of(path).split('/').any(|dir| matches!(dir, "test" | "tests" | "testing"))
 }
 
 /// Describes an entry point in one sentence: the documentation of its file; else what the command says of

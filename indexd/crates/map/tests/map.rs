@@ -170,7 +170,13 @@ fn what_matters_comes_first() {
             format!("package tool{i:02}\n\nfunc F() {{\n\tx := 0\n{}}}\n", lines(5)),
         ));
     }
+    // It reaches most, and serves tests.
+    let imports =
+        ["agent", "keeper", "zone"].map(|name| format!("import _ \"example.com/big/pkg/{name}\"\n"));
+    let soak = format!("package main\n\n{}\nfunc main() {{}}\n", imports.concat());
+    tree.push(("test/soak/main.go".to_owned(), soak));
     let map = map(&Oracle::of(&tree), "big", &|| false).expect("not cancelled");
+    assert_eq!(map.entrypoints.iter().rfind(|e| e.how.starts_with("go run")).unwrap().name, "soak");
     let text = page_that(&map, &|text: &str| text.len() <= 2_500);
     let position = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what} is not in\n{text}"));
     let programs = ["agent", "keeper", "zone"].map(|name| {
@@ -183,7 +189,7 @@ fn what_matters_comes_first() {
     assert!(modules.is_sorted() && !text.contains("part0"), "{text}");
     assert_eq!(
         (map.modules.iter().find(|m| m.path == "pkg/zone").unwrap().dependants, map.entrypoints[0].lines),
-        (1, 918)
+        (2, 918)
     );
 }
 
