@@ -320,6 +320,24 @@ fn implementations_go_both_ways() {
     assert!(found.edges.iter().any(|e| e.kind == "dispatch" || e.kind == "call"), "{:?}", edges(&found));
 }
 
+/// An interface that very many types satisfy has them all: no method of it needs a rare name.
+#[test]
+fn an_interface_has_all_its_implementations() {
+    let plugin = |i| {
+        let text = format!(
+            "package p\n\ntype P{i} struct{{}}\n\nfunc (P{i}) Open() error {{ return nil }}\nfunc (P{i}) Name() string {{ return \"\" }}\n"
+        );
+        (format!("p{i:02}.go"), text)
+    };
+    let interface = "package p\n\ntype Plugin interface {\n\tOpen() error\n\tName() string\n}\n";
+    let mut tree: Vec<(String, String)> = (0..40).map(plugin).collect();
+    tree.push(("plugin.go".to_owned(), interface.to_owned()));
+    let tree: Vec<(&str, &str)> = tree.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    for name in ["Plugin", "Plugin.Open"] {
+        assert_eq!(ask(&tree, Relation::Implementations, name).edges.len(), 40, "{name}");
+    }
+}
+
 /// A name occurs without being used: in announcements, destructors, parts of imports and change logs. Copies of
 /// other projects are not linked, so that a name of one is looked for in them.
 #[test]

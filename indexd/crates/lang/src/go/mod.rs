@@ -166,7 +166,8 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
                 out.push((Key::member(&member_scope, name), idx));
                 if def.kind == DefKind::Method {
                     out.push((Key::scope(&member_scope), idx));
-                    out.push((Key::any("go", name), idx));
+                    let kind = if def.receiver.is_some() { "go" } else { "go-interface" };
+                    out.push((Key::any(kind, name), idx));
                 }
             }
         }

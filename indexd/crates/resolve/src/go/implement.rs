@@ -24,7 +24,7 @@ impl<'a> Linker<'a> {
         let interface = self.def_type(interface);
         let Some(wanted) = self.interface_methods(interface) else { return Vec::new() };
         let mut out = Vec::new();
-        for at in self.named(facts.def_name(method.def)) {
+        for at in self.named("go", facts.def_name(method.def)) {
             let Some((ty, _)) = self.receiver_type(at) else { continue };
             if self.satisfies(ty, &wanted) {
                 out.push(at);
@@ -42,7 +42,7 @@ impl<'a> Linker<'a> {
         let Some((ty, _)) = self.receiver_type(method) else { return Vec::new() };
         let name = self.def_name(method);
         let mut out = Vec::new();
-        for spec in self.named(name) {
+        for spec in self.named("go-interface", name) {
             let Some(holder) = self.def(spec).parent.some() else { continue };
             let interface = DefAt { file: spec.file, def: holder };
             let it = self.def(interface);
@@ -74,10 +74,10 @@ impl<'a> Linker<'a> {
         self.view.find(Key::member(scope, self.def_name(at)));
     }
 
-    /// Methods and method specifications of this name that can be seen from the file being linked;
-    /// none when there are too many.
-    fn named(&mut self, name: &'a str) -> Vec<DefAt> {
-        let key = Key::any("go", name);
+    /// Methods of this name (`go`), or methods of interfaces (`go-interface`), that can be seen from the file
+    /// being linked; none when there are too many.
+    fn named(&mut self, kind: &str, name: &'a str) -> Vec<DefAt> {
+        let key = Key::any(kind, name);
         let docs = self.view.find(key);
         if docs.len() > FILES_MAX {
             return Vec::new();
