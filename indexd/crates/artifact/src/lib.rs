@@ -9,7 +9,7 @@
 //! artifacts. The crate does no IO.
 
 pub mod line;
-pub mod names;
+mod names;
 pub mod write;
 
 pub use write::{Vocabulary, write};

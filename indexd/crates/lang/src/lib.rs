@@ -2,9 +2,9 @@
 //! crate knows tree-sitter, and a syntax tree never outlives the extraction of its file.
 //!
 //! Start with [`extract()`]: it decodes a file, finds its language and roles ([`roles`]) and hands
-//! the text to a language ([`go`], [`python`]), to an [`outline`] of sections ([`markdown`], [`rst`],
-//! [`config`], [`make`]) or to windows of [`lines`]. Every reader names pieces of the text, from
-//! which [`chunks`] are cut.
+//! the text to a language (`go`, [`python`]), to an `outline` of sections (`markdown`, `rst`,
+//! `config`, `make`) or to windows of [`lines`]. Every reader names pieces of the text, from
+//! which `chunks` are cut.
 
 // Without some of the languages parts of the vocabulary of tables are not used.
 #![cfg_attr(not(feature = "default"), allow(dead_code))]
@@ -12,23 +12,23 @@
 #[macro_use]
 mod numbers;
 
-pub mod builder;
-pub mod chunks;
-pub mod config;
+mod builder;
+mod chunks;
+mod config;
 pub mod decode;
-pub mod digest;
+mod digest;
 pub mod extract;
-pub mod go;
+mod go;
 pub mod grammars;
 pub mod highlight;
 pub mod lines;
-pub mod make;
-pub mod markdown;
-pub mod outline;
-pub mod parse;
+mod make;
+mod markdown;
+mod outline;
+mod parse;
 pub mod python;
 pub mod roles;
-pub mod rst;
+mod rst;
 pub mod tokens;
 pub mod unread;
 

@@ -31,8 +31,6 @@ pub struct Use {
     pub full: Option<String>,
     /// The definition around it.
     pub source: DefDoc,
-    /// True for a name of the language itself.
-    pub is_builtin: bool,
 }
 
 /// The uses of a file that leave the repository, with the modules that the file imports.
@@ -62,15 +60,7 @@ pub fn outside_uses(view: &dyn IndexView, source: &Source, text: &str) -> Outsid
         }
         let is_builtin = u.reason == UnresolvedReason::Builtin;
         let full = full_name(text, at, &u.name, &bound, is_builtin);
-        Some(Use {
-            at,
-            line: u.line,
-            role: u.role,
-            name: u.name.to_string(),
-            full,
-            source: u.source,
-            is_builtin,
-        })
+        Some(Use { at, line: u.line, role: u.role, name: u.name.to_string(), full, source: u.source })
     };
     let leaves = |u: &UnresolvedRecord| {
         use UnresolvedReason::{Builtin, Dynamic, External, NotFound, UnknownReceiver};
@@ -189,7 +179,6 @@ pub fn inside_uses(view: &dyn IndexView, found: &mut dyn FnMut(&str, &str, &Use)
                         name: name.to_owned(),
                         full: Some(format!("{package}.{name}")),
                         source: edge.site(),
-                        is_builtin: false,
                     };
                     found(&site.path, &text, &it);
                 }

@@ -7,19 +7,19 @@
 //!
 //! Start reading at [`RepoMap`] (the data), then [`page`](mod@page) (its presentation).
 
-pub mod effects;
-pub mod entrypoints;
+mod effects;
+mod entrypoints;
 mod imports;
 mod known;
 mod manifests;
-pub mod modules;
+mod modules;
 pub mod page;
 mod reach;
 mod routes;
 mod scan;
-pub mod settings;
+mod settings;
 mod sources;
-pub mod tree;
+mod tree;
 
 pub use indexd_api::map::{Place, RepoMap};
 use indexd_model::IndexView;

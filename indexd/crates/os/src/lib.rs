@@ -6,14 +6,14 @@
 //! plain equivalents where they exist and report where they do not.
 
 #[cfg(unix)]
-pub mod activation;
-pub mod beneath;
+mod activation;
+mod beneath;
 pub mod ends;
 pub mod faults;
-pub mod limits;
-pub mod listing;
-pub mod memory;
-pub mod process;
+mod limits;
+mod listing;
+mod memory;
+mod process;
 
 #[cfg(unix)]
 pub use activation::passed_socket;

@@ -1,8 +1,8 @@
 //! Builds a context pack from a request and one immutable state of an index.
 //!
 //! The stages run in one direction. [`query`] parses the text. [`retrieve`] ranks definitions. [`expand`]
-//! walks resolved edges from the best of them. [`score`] gives all candidates one total order. [`dedup`]
-//! keeps equal content once. [`sections`] assigns each candidate to a section, and [`layout`] to one of the layout asked for. [`assemble`] fills the budget.
+//! walks resolved edges from the best of them. [`score`] gives all candidates one total order. `dedup`
+//! keeps equal content once. `sections` assigns each candidate to a section, and `layout` to one of the layout asked for. [`assemble`] fills the budget.
 //! [`render`] writes the text. [`build`](fn@build) runs them. The crate reads an index only through `&dyn
 //! IndexView`. It does no IO and reads no clock, so equal inputs give equal bytes.
 //!
@@ -12,26 +12,26 @@
 
 pub mod assemble;
 pub mod build;
-pub mod candidate;
+mod candidate;
 pub mod change;
-pub mod confidence;
+mod confidence;
 pub mod config;
-pub mod context;
-pub mod dedup;
+mod context;
+mod dedup;
 pub mod excerpt;
 pub mod expand;
 pub mod expected;
 pub mod gather;
 pub mod graph;
 pub mod identity;
-pub mod intent;
-pub mod kind;
-pub mod layout;
-pub mod links;
+mod intent;
+mod kind;
+mod layout;
+mod links;
 pub mod naming;
 pub mod pack;
-pub mod page;
-pub mod patterns;
+mod page;
+mod patterns;
 pub mod places;
 pub mod query;
 pub mod render;
@@ -39,7 +39,7 @@ pub mod request;
 pub mod retrieve;
 pub mod role;
 pub mod score;
-pub mod sections;
+mod sections;
 mod tail;
 pub mod template;
 pub mod tuning;

@@ -5,10 +5,10 @@
 //! valid. Files that are secret by their *name* are not handled here; they are never read at all.
 //!
 //! A scan looks for the rules' keywords in one pass and runs a rule's expression only on lines that hold one
-//! of them. All expressions are linear. The table of rules is in [`rules`]; nothing here does IO or
+//! of them. All expressions are linear. The table of rules is in `rules`; nothing here does IO or
 //! remembers a value it saw.
 
-pub mod rules;
+mod rules;
 mod scan;
 
 use indexd_model::{REDACTION_MARK, Span};

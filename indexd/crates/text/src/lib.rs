@@ -1,15 +1,15 @@
 //! Words, scores and token counts: all arithmetic on text that needs no index.
 //!
 //! Start with [`terms()`] (splitting text into searchable terms, identically for index and query), then
-//! [`fields`] (the terms of a file's chunks, by field), [`bm25`] (their scores) and [`tokens`] (the cost of
+//! `fields` (the terms of a file's chunks, by field), [`bm25`] (their scores) and [`tokens`] (the cost of
 //! a text in a model's tokens). No IO, no clock, no randomness.
 
 pub mod bm25;
 pub mod edits;
-pub mod fields;
-pub mod line_terms;
+mod fields;
+mod line_terms;
 pub mod one_line;
-pub mod stem;
+mod stem;
 pub mod terms;
 pub mod tokens;
 
