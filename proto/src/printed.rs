@@ -47,7 +47,7 @@ pub struct Message {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PackRecord {
-    /// Its id, for `ctl pack --read --pack-id`.
+    /// Its id, for `ctl pack --read ID`.
     pub pack_id: String,
 }
 

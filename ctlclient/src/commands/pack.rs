@@ -269,7 +269,7 @@ fn check_id(pack: &Pack, wanted: &str) -> Result<(), Failure> {
     Err(Failure::hinted(
         ErrorCode::PackNotFound,
         format!("the pack is {}, not {}", pack.pack_id, style::safe_line(wanted)),
-        "the tree, the request or the configuration is another one; leave out --pack-id to keep this pack",
+        "the tree, the request or the configuration is another one; give --write without an id to keep this pack",
     ))
 }
 

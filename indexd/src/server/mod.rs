@@ -3,8 +3,9 @@
 //! Read in this order: [`backend`] (what serves a request, and what it may know of its caller),
 //! [`dispatch`] (limits, cancellation and faults around it), [`connection`] (one client),
 //! [`daemon`] (the lock, the socket, the end), [`engine`] (the backend over real workspaces), with
-//! `documents`, `graph`, `grep`, `edges`, `import`, `offers`, `place`, `records`, `seats`, `shown` and `metrics` beside it. [`convert`] alone turns our
-//! types into those of the wire. [`log`] is the log file, [`limits`] the numbers.
+//! `documents`, `graph`, `grep`, `edges`, `import`, `offers`, `place`, `records`, `seats`, `shown` and `metrics`
+//! beside it. [`convert`] makes the types of the wire that several methods answer with. [`log`] is the log file,
+//! [`limits`] the numbers.
 
 pub mod backend;
 pub mod bytes;
