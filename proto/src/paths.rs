@@ -52,6 +52,34 @@ pub fn repository_around(dir: &Path) -> Option<&Path> {
     Some(found)
 }
 
+/// Magic numbers of `statfs(2)` of network and userspace file systems, where memory maps and locks are not
+/// dependable and changes raise no events.
+pub const NETWORK: [u64; 23] = [
+    0x6969,      // NFS
+    0x517b,      // SMB
+    0xff53_4d42, // CIFS
+    0xfe53_4d42, // SMB2
+    0x0102_1997, // 9p
+    0x6573_5546, // FUSE
+    0x0000_564c, // NCP
+    0x00c3_6400, // Ceph
+    0x786f_4256, // vboxsf
+    0xbacb_acbc, // vmhgfs
+    0x7c7c_6673, // Parallels
+    0x0bd0_0bd0, // Lustre
+    0x4750_4653, // GPFS
+    0x1983_0326, // BeeGFS
+    0x5346_414f, // AFS (OpenAFS)
+    0x6b41_4653, // AFS (kernel)
+    0x7375_7245, // Coda
+    0x7461_636f, // OCFS2
+    0x0116_1970, // GFS2
+    0x2003_0528, // OrangeFS
+    0xaad7_aaea, // PanFS
+    0x6163_6673, // ACFS
+    0x00c0_ffee, // hostfs
+];
+
 /// Why the folders cannot be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("HOME is not set to an absolute path")]

@@ -12,6 +12,8 @@ use crate::style::{Style, bytes, safe_line};
 use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::paths::Dirs;
+#[cfg(target_os = "linux")]
+use indexd_proto::paths::NETWORK;
 use indexd_proto::printed::{Check, Doctor, Failed, ShareStatus, Verdict};
 use indexd_proto::workspace::{
     ConfigParams, ConfigResult, DaemonStatus, StatusParams, StatusResult, Watch, WorkspaceStatus,
@@ -176,33 +178,7 @@ fn cache_dir(dirs: &Dirs) -> Check {
 /// Returns true if a folder is on a network file system. Memory maps and locks are not reliable there.
 #[cfg(target_os = "linux")]
 fn is_network(dir: &Path) -> bool {
-    // Magic numbers of statfs(2), equal to those of `indexd_os::is_network_file_system`.
-    const NETWORK: [rustix::fs::FsWord; 23] = [
-        0x6969,
-        0x517b,
-        0xfe53_4d42,
-        0xff53_4d42,
-        0x0102_1997,
-        0x00c3_6400,
-        0x6573_5546,
-        0x5346_414f,
-        0x6b41_4653,
-        0x0000_564c,
-        0x786f_4256,
-        0xbacb_acbc,
-        0x7c7c_6673,
-        0x0bd0_0bd0,
-        0x4750_4653,
-        0x1983_0326,
-        0x7375_7245,
-        0x7461_636f,
-        0x0116_1970,
-        0x2003_0528,
-        0xaad7_aaea,
-        0x6163_6673,
-        0x00c0_ffee,
-    ];
-    rustix::fs::statfs(dir).is_ok_and(|s| NETWORK.contains(&s.f_type))
+    rustix::fs::statfs(dir).is_ok_and(|s| NETWORK.contains(&(s.f_type as u64 & 0xffff_ffff)))
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]

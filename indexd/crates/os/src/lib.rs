@@ -18,7 +18,7 @@ mod process;
 #[cfg(unix)]
 pub use activation::passed_socket;
 pub use beneath::{FileMeta, ReadError, Root};
-pub use limits::{boot_id, bytes_free, has_reachable_layers, is_kernel_file_system, is_network_file_system};
+pub use limits::{boot_id, bytes_free, has_reachable_layers, is_kernel_file_system, is_of_kind};
 pub use listing::{EntryKind, Folder};
 pub use memory::{give_back_memory, private_bytes};
 pub use process::{address_space, forbid_core_dumps, inherit_nothing, open_own, own_uid, raise_open_files};

@@ -10,37 +10,6 @@ pub fn boot_id() -> Option<String> {
     Some(id.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
-/// Returns true if `path` is on a network or userspace file system, where memory maps and locks are not
-/// dependable and changes raise no events.
-pub fn is_network_file_system(path: &Path) -> bool {
-    const NETWORK: [u64; 23] = [
-        0x6969,      // NFS
-        0x517b,      // SMB
-        0xff53_4d42, // CIFS
-        0xfe53_4d42, // SMB2
-        0x0102_1997, // 9p
-        0x6573_5546, // FUSE
-        0x0000_564c, // NCP
-        0x00c3_6400, // Ceph
-        0x786f_4256, // vboxsf
-        0xbacb_acbc, // vmhgfs
-        0x7c7c_6673, // Parallels
-        0x0bd0_0bd0, // Lustre
-        0x4750_4653, // GPFS
-        0x1983_0326, // BeeGFS
-        0x5346_414f, // AFS (OpenAFS)
-        0x6b41_4653, // AFS (kernel)
-        0x7375_7245, // Coda
-        0x7461_636f, // OCFS2
-        0x0116_1970, // GFS2
-        0x2003_0528, // OrangeFS
-        0xaad7_aaea, // PanFS
-        0x6163_6673, // ACFS
-        0x00c0_ffee, // hostfs
-    ];
-    is_of_kind(path, &NETWORK)
-}
-
 /// Returns true if the folder `path` is on an overlay file system and this process can reach one of its layers.
 /// Writes to a layer raise no event in the overlay. The layers of a container are out of reach from inside.
 pub fn has_reachable_layers(path: &Path) -> bool {
@@ -101,7 +70,7 @@ pub fn is_kernel_file_system(path: &Path) -> bool {
 
 /// Returns true if `path` is on a file system with one of these magic numbers of `statfs(2)`; always false
 /// on other systems than Linux.
-fn is_of_kind(path: &Path, magic: &[u64]) -> bool {
+pub fn is_of_kind(path: &Path, magic: &[u64]) -> bool {
     #[cfg(target_os = "linux")]
     {
         #[allow(
@@ -144,7 +113,7 @@ mod tests {
         assert_eq!(boot_id(), boot_id());
         assert_eq!(boot_id().is_some(), cfg!(target_os = "linux"));
         let dir = tempfile::tempdir().unwrap();
-        assert!(!is_network_file_system(dir.path()));
+        assert!(!is_of_kind(dir.path(), &[0x6969]));
         assert_eq!(is_kernel_file_system(Path::new("/proc/self")), cfg!(target_os = "linux"));
         assert!(bytes_free(dir.path()).is_some_and(|n| n > 0));
     }

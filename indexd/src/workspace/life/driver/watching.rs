@@ -8,6 +8,7 @@ use crate::workspace::noticing::watch::{WatchError, Watcher};
 use crate::workspace::tree::ChangeSet;
 use crate::workspace::tree::git::GitFolders;
 use crate::workspace::tree::rules;
+use indexd_proto::paths::NETWORK;
 use indexd_proto::workspace::Watch;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -60,7 +61,7 @@ impl Driver {
         if self.watching.watcher().is_some() {
             return;
         }
-        if indexd_os::is_network_file_system(&self.setup.engine.root) {
+        if indexd_os::is_of_kind(&self.setup.engine.root, &NETWORK) {
             self.degrade(
                 Problem::RemoteFileSystem,
                 "the file system is remote and does not tell of changes, so requests compare the tree",
@@ -121,7 +122,7 @@ impl Driver {
     /// folders.
     pub(super) fn watch_only_the_set(&mut self) {
         if let (Some(watcher), Some(engine)) = (self.watching.watcher(), self.engine()) {
-            let watched: BTreeSet<&str> = engine.watched().collect();
+            let watched: BTreeSet<&str> = engine.tree.watched().collect();
             watcher.unwatch_others(&|dir: &Path| {
                 let rel = dir.strip_prefix(&self.setup.engine.root).ok().and_then(Path::to_str);
                 rel.is_some_and(|rel| watched.contains(rel))
