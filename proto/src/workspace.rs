@@ -6,20 +6,6 @@ use indexd_api::JsonSchema;
 use indexd_api::{kinds, params};
 use serde::{Deserialize, Serialize};
 
-/// How a request names its workspace. With `repo` that folder is the root exactly; with `cwd` the
-/// root is found from there: a registered ancestor, else the top of a repository, else the
-/// manifest, else the folder itself. `repo` wins. Both are absolute.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Target {
-    /// The root itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-}
-
 /// What an answer requires of the index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

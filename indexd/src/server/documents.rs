@@ -5,7 +5,7 @@
 //! signature of the index, which must still hold for it to be used again. Outside of git nothing is cached.
 
 use super::records::{make_room, write_whole};
-use indexd_model::IndexView;
+use indexd_model::{IndexView, ids};
 use indexd_proto::documents::DocumentCache;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -83,7 +83,7 @@ impl Entry {
 pub fn hex(parts: &[&str]) -> String {
     let mut digest = Sha256::new();
     parts.iter().for_each(|p| digest.update(p.as_bytes()));
-    digest.finalize().iter().map(|b| format!("{b:02x}")).collect()
+    ids::hex(&digest.finalize())
 }
 
 #[cfg(test)]

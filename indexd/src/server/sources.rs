@@ -7,6 +7,7 @@ use indexd_model::{FileRoles, IndexView, Lines, RepoPath};
 use indexd_pack::template::Template;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::limits::TEMPLATE_BYTES_MAX;
+use indexd_proto::request::lay_over;
 use indexd_proto::sources::{OfferedSource, SourceType};
 use indexd_rim::sources::Settings;
 use serde_json::{Map, Value};
@@ -98,7 +99,7 @@ pub fn template(asked: Option<&str>) -> Result<Option<Template>, ErrorObject> {
 pub fn settings(asked: Option<Map<String, Value>>, config: &Config) -> Result<Settings, ErrorObject> {
     let refused = |what: String| ErrorObject::new(ErrorCode::NotSupported, format!("settings: {what}"));
     let mut members = serde_json::to_value(&config.packer).unwrap_or_default();
-    merge(&mut members, Value::Object(asked.unwrap_or_default()));
+    lay_over(&mut members, Value::Object(asked.unwrap_or_default()));
     let settings: Settings = serde_json::from_value(members).map_err(|e| refused(e.to_string()))?;
     let weights = [settings.relevance_weight, settings.recency_weight, settings.source_weight];
     if weights.iter().any(|w| !w.is_finite() || *w < 0.0) || weights.iter().sum::<f64>() <= 0.0 {
@@ -110,18 +111,6 @@ pub fn settings(asked: Option<Map<String, Value>>, config: &Config) -> Result<Se
         ));
     }
     Ok(settings)
-}
-
-/// Puts the members of `over` in the place of those of `under`, objects member by member.
-fn merge(under: &mut Value, over: Value) {
-    match (under, over) {
-        (Value::Object(under), Value::Object(over)) => {
-            for (name, value) in over {
-                merge(under.entry(name).or_insert(Value::Null), value);
-            }
-        }
-        (under, over) => *under = over,
-    }
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use indexd_proto::limits::CTL_BUDGET_TOKENS;
 use indexd_proto::pack::{Form, Pack};
 use indexd_proto::request::{
     BudgetsRequest, CallOptions, ChangeRequest, ContextBudgetRequest, Focus, Intent, Layout, PackGetParams,
-    PackGetResult, PackParams, PackResult, Request,
+    PackGetResult, PackParams, PackResult, Request, lay_over,
 };
 use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
 use indexd_proto::sources::{OfferedSource, SourcesParams, SourcesResult};
@@ -511,18 +511,6 @@ fn request_of(args: &PackArguments, tool: Tool) -> Result<Request, Failure> {
     let mut members = serde_json::to_value(request).map_err(shape)?;
     lay_over(&mut members, Value::Object(args.request.clone()));
     Request::from_json(members).map_err(|e| Failure::new(e.code(), e.to_string()))
-}
-
-/// Puts the members of `over` in the place of those of `under`, objects member by member.
-fn lay_over(under: &mut Value, over: Value) {
-    match (under, over) {
-        (Value::Object(under), Value::Object(over)) => {
-            for (name, value) in over {
-                lay_over(under.entry(name).or_insert(Value::Null), value);
-            }
-        }
-        (under, over) => *under = over,
-    }
 }
 
 fn options(asking: &Asking, write: bool) -> CallOptions {

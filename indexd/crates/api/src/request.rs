@@ -377,6 +377,18 @@ impl Request {
     }
 }
 
+/// Puts the members of `over` in the place of those of `under`, objects member by member.
+pub fn lay_over(under: &mut Value, over: Value) {
+    match (under, over) {
+        (Value::Object(under), Value::Object(over)) => {
+            for (name, value) in over {
+                lay_over(under.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (under, over) => *under = over,
+    }
+}
+
 /// Returns true if a member has its default value, so that it is left out.
 fn is_default<T: Default + PartialEq>(x: &T) -> bool {
     *x == T::default()

@@ -5,12 +5,12 @@ use crate::line::{
 };
 use crate::{Artifact, FORMAT};
 use base64::Engine as _;
+use indexd_model::ids::hex;
 use indexd_model::links::EdgeKind;
 use indexd_model::view::Edge;
 use indexd_model::{ChunkDoc, DefDoc, DefIdx, FileDoc, IndexView, Span};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use std::fmt::Write as _;
 
 /// Every term that a view knows: a view finds terms by name and lists none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -122,10 +122,7 @@ impl<E> Writer<'_, E> {
             language: file.language,
             roles: file.roles.0,
             outcome: file.outcome,
-            hash: file.hash.0.iter().fold(String::new(), |mut hex, b| {
-                let _ = write!(hex, "{b:02x}");
-                hex
-            }),
+            hash: hex(&file.hash.0),
             size: file.size,
             n_lines: file.n_lines,
             path_len: file.path_len,

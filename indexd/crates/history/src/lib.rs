@@ -22,6 +22,7 @@ pub use lines::{Hunk, compare};
 pub use repository::{Repository, Unavailable, blob_id, commit_id};
 
 use bitcode::{Decode, Encode};
+use indexd_model::ids::hex;
 
 /// Version of the facts: changes when equal commits yield other facts about a file. Part of the recipe of an
 /// index.
@@ -114,10 +115,6 @@ impl Past {
         }
         *h.finalize().as_bytes()
     }
-}
-
-fn hex(id: &CommitId) -> String {
-    id.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 #[cfg(test)]

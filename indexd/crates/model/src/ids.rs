@@ -50,9 +50,15 @@ impl ContentHash {
     }
 }
 
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+/// Returns lower-case hexadecimal digits, two for each byte.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().flat_map(|b| [b >> 4, b & 15]).map(|d| char::from(DIGITS[usize::from(d)])).collect()
+}
+
 /// Writes lower-case hexadecimal digits, some at a time.
 fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     bytes.chunks(16).try_for_each(|part| {
         let mut digits = [0; 32];
         for (two, b) in digits.chunks_mut(2).zip(part) {

@@ -14,6 +14,7 @@ use crate::rows::{IN_KIND, Rows, decode_runs, posting_key, set_row, text_prefix_
 use crate::snapshot::Snapshot;
 use crate::table::{Kind, Table};
 use crate::tables::N_TABLES;
+use indexd_model::ids::hex;
 use indexd_model::links::EdgeKind;
 use indexd_model::{ContentHash, DefIdx, Facts, names};
 use rustc_hash::FxHashMap;
@@ -86,13 +87,6 @@ fn meaning<'a>(map: &'a FxHashMap<u32, String>, id: u32, what: &str) -> Result<&
     map.get(&id)
         .map(String::as_str)
         .ok_or_else(|| StoreError::Corrupt(format!("{what} handle {id} stands for nothing")))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut s, b| {
-        let _ = write!(s, "{b:02x}");
-        s
-    })
 }
 
 /// The text in a key up to its NUL.

@@ -7,7 +7,7 @@ use crate::page::editor::Editor;
 use crate::server::backend::{Answer, Context};
 use crate::server::dispatch::json;
 use crate::server::shelf::Kept;
-use crate::server::{bytes, change, convert, log, shown};
+use crate::server::{bytes, change, convert, documents, log, shown};
 use crate::workspace::folder_name;
 use indexd_model::{FactsView as _, IndexView};
 use indexd_pack::PackError;
@@ -20,7 +20,6 @@ use indexd_proto::shown::{ContextSummary, ShowParams};
 use indexd_proto::workspace::CacheFacts;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -299,9 +298,7 @@ fn fill_limits(request: &mut Request, defaults: &BudgetsRequest, config: &Config
 
 /// The key of a pack in the cache: the digest that its id ends with.
 fn cache_key(signature: &str, normalised: &str) -> String {
-    let digest = Sha256::new().chain_update(signature.as_bytes()).chain_update(normalised.as_bytes());
-    let hex: String = digest.finalize().iter().map(|b| format!("{b:02x}")).collect();
-    format!("sha256:{hex}")
+    format!("sha256:{}", documents::hex(&[signature, normalised]))
 }
 
 fn kept(pack: &indexd_pack::Pack, summary: ContextSummary) -> Result<Kept, ErrorObject> {
