@@ -3,6 +3,7 @@
 
 use super::choice::Entry;
 use indexd_proto::pack::{FileReport, LineRange, Status, Word};
+use indexd_task::markdown::{fence, push_path};
 use indexd_task::paths;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -161,7 +162,7 @@ fn changes<'a>(entries: impl Iterator<Item = &'a Entry>, out: &mut String) {
     for (heading, diff) in files {
         let _ = writeln!(out, "## Change: {heading}");
         if !diff.is_empty() {
-            let fence = "`".repeat((longest_run(&diff) + 1).max(3));
+            let fence = fence([&*diff]);
             let _ = writeln!(out, "{fence}diff\n{diff}{fence}");
         }
         out.push('\n');
@@ -169,8 +170,7 @@ fn changes<'a>(entries: impl Iterator<Item = &'a Entry>, out: &mut String) {
 }
 
 fn file(path: &str, lines: &BTreeMap<u32, &str>, out: &mut String) {
-    let ticks = lines.values().map(|line| longest_run(line) + 1).max().unwrap_or(0);
-    let fence = "`".repeat(ticks.max(3));
+    let fence = fence(lines.values().copied());
     let _ = writeln!(out, "{}\n{fence}{}", plain(path), paths::hint(path));
     let mut next = 0;
     for (n, line) in lines {
@@ -187,13 +187,10 @@ fn file(path: &str, lines: &BTreeMap<u32, &str>, out: &mut String) {
 }
 
 /// A path on one line.
-pub fn plain(path: &str) -> String {
-    path.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
-}
-
-/// The longest run of backticks.
-fn longest_run(line: &str) -> usize {
-    line.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+fn plain(path: &str) -> String {
+    let mut out = String::new();
+    push_path(path, &mut out);
+    out
 }
 
 #[cfg(test)]

@@ -9,3 +9,5 @@ pub mod document;
 pub mod hits;
 pub mod paths;
 pub mod queries;
+
+pub use indexd_model::markdown;
