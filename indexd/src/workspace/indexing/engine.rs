@@ -471,11 +471,6 @@ impl Engine {
         Ok(true)
     }
 
-    /// Returns the folders to watch; see [`Tree::watched`].
-    pub fn watched(&self) -> impl Iterator<Item = &str> {
-        self.tree.watched()
-    }
-
     /// Compares the whole tree with the index.
     ///
     /// # Errors

@@ -154,10 +154,7 @@ impl Tree {
     /// # Errors
     /// The root is gone or a folder cannot be listed for want of resources; nothing has changed then.
     pub fn sweep(&mut self) -> io::Result<ChangeSet> {
-        self.top = Layer::top(&self.root, &self.excludes);
-        let mut changes = ChangeSet::default();
-        self.walk("", None, &mut changes)?;
-        Ok(changes)
+        self.swept(None)
     }
 
     /// Compares the whole tree and calls `enter` with each folder before it is read.
@@ -166,9 +163,13 @@ impl Tree {
     /// # Errors
     /// As [`Tree::sweep`].
     pub fn sweep_entering(&mut self, enter: Enter) -> io::Result<ChangeSet> {
+        self.swept(Some(enter))
+    }
+
+    fn swept(&mut self, enter: Option<Enter>) -> io::Result<ChangeSet> {
         self.top = Layer::top(&self.root, &self.excludes);
         let mut changes = ChangeSet::default();
-        self.walk("", Some(enter), &mut changes)?;
+        self.walk("", enter, &mut changes)?;
         Ok(changes)
     }
 
