@@ -24,10 +24,10 @@ impl Signature {
 }
 
 impl<'s> Visitor<'_, 's> {
-    /// Runs `f` one level deeper, in the scope that a node opens.
-    pub(super) fn deeper<T: Opaque>(&mut self, node: usize, f: impl FnOnce(&mut Self, usize) -> T) -> T {
+    /// Runs `f` one level deeper, in the scope that a node opens; gives `or` where the nesting is too deep.
+    pub(super) fn deeper<T>(&mut self, node: usize, or: T, f: impl FnOnce(&mut Self, usize) -> T) -> T {
         if !self.enter() {
-            return T::opaque(self);
+            return or;
         }
         let out = self.scoped(node, |it| f(it, node));
         self.leave();
@@ -89,7 +89,7 @@ impl<'s> Visitor<'_, 's> {
 
     /// A function with its body, as the value of `named`, or under its own name.
     pub(super) fn function(&mut self, node: usize, named: Option<DefIdx>) -> ExprId {
-        self.deeper(node, |it, node| {
+        self.deeper(node, self.opaque(), |it, node| {
             let own = it.field(node, it.f.name).and_then(|n| it.def_at(n));
             let is_arrow = it.u.tree.node(node).kind() == "arrow_function";
             let def = named.or(own);
@@ -586,10 +586,9 @@ impl<'s> Visitor<'_, 's> {
             K::MethodSignature => {
                 let name = self.field(node, self.f.name);
                 name.into_iter().for_each(|n| _ = self.key(n));
-                self.deeper(node, |it, node| {
+                self.deeper(node, (), |it, node| {
                     let signature = it.signature(node);
                     it.declare_signature(node, def, &signature);
-                    it.opaque()
                 });
             }
             _ => self.class_field(node, def),
@@ -625,7 +624,7 @@ impl<'s> Visitor<'_, 's> {
         let name = self.field(node, self.f.name);
         let def = name.and_then(|n| self.def_at(n));
         let named = name.and_then(|n| self.key(n));
-        let value = self.deeper(node, |it, node| it.function_in(node, def));
+        let value = self.deeper(node, self.opaque(), |it, node| it.function_in(node, def));
         if let Some(def) = def {
             self.accessor(node, def);
         }
@@ -674,7 +673,7 @@ impl<'s> Visitor<'_, 's> {
         self.with_this(this, |it| {
             for member in it.children(body) {
                 let kind = it.k(member);
-                let ty = it.deeper(member, |it, node| it.signature_member(node));
+                let ty = it.deeper(member, None, |it, node| it.signature_member(node));
                 if !matches!(kind, K::PropertySignature | K::MethodSignature) {
                     unnamed.extend(ty);
                 }
@@ -726,22 +725,5 @@ impl<'s> Visitor<'_, 's> {
 
     pub(super) fn decorator(&mut self, node: usize) -> ExprId {
         self.children(node).map(|c| self.expr(c, Role::Decorator)).last().unwrap_or(self.opaque())
-    }
-}
-
-/// The expression that replaces one whose nesting is too deep.
-pub(super) trait Opaque {
-    fn opaque(it: &Visitor) -> Self;
-}
-
-impl Opaque for ExprId {
-    fn opaque(it: &Visitor) -> Self {
-        it.opaque()
-    }
-}
-
-impl Opaque for Option<ExprId> {
-    fn opaque(_: &Visitor) -> Self {
-        None
     }
 }

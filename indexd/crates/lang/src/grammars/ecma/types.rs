@@ -8,7 +8,7 @@ use indexd_model::{BindingId, BindingKind, ExprId, Node as Shape, Role, Source};
 impl<'s> Visitor<'_, 's> {
     /// The type that a node is.
     pub(super) fn ty(&mut self, node: usize) -> ExprId {
-        self.deeper(node, Self::read_type)
+        self.deeper(node, self.opaque(), Self::read_type)
     }
 
     fn read_type(&mut self, node: usize) -> ExprId {
@@ -203,7 +203,7 @@ impl<'s> Visitor<'_, 's> {
     }
 
     fn type_literal_member(&mut self, node: usize) -> Option<ExprId> {
-        self.deeper(node, |it, node| it.signature_member(node))
+        self.deeper(node, None, |it, node| it.signature_member(node))
     }
 
     /// Reads a signature in a type; named members of an interface are definitions instead.
