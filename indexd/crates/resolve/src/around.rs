@@ -15,17 +15,23 @@ struct Held {
 impl Around {
     /// Orders the definitions that `is_asked` takes. Of those with equal spans the first is innermost.
     pub(crate) fn new(facts: Facts, is_asked: impl Fn(&Def) -> bool) -> Self {
-        Self::of(facts.interface.defs.iter().enumerate().rev().filter(|(_, d)| is_asked(d)))
+        Self::of(facts.interface.defs.iter().enumerate().rev().filter(|(_, d)| is_asked(d)), |d| d.span)
     }
 
     /// Indexes definitions; among those with equal spans the last is innermost.
     pub(crate) fn last_of_equals(facts: Facts, is_asked: impl Fn(&Def) -> bool) -> Self {
-        Self::of(facts.interface.defs.iter().enumerate().filter(|(_, d)| is_asked(d)))
+        Self::of(facts.interface.defs.iter().enumerate().filter(|(_, d)| is_asked(d)), |d| d.span)
     }
 
-    fn of<'d>(defs: impl Iterator<Item = (usize, &'d Def)>) -> Self {
+    /// Indexes definitions, each from its name to its end.
+    pub(crate) fn from_names(facts: Facts, is_asked: impl Fn(&Def) -> bool) -> Self {
+        let from_name = |d: &Def| Span::new(d.name_span.start, d.span.end);
+        Self::of(facts.interface.defs.iter().enumerate().filter(|(_, d)| is_asked(d)), from_name)
+    }
+
+    fn of<'d>(defs: impl Iterator<Item = (usize, &'d Def)>, span: impl Fn(&Def) -> Span) -> Self {
         let mut all: Vec<Held> =
-            defs.map(|(i, d)| Held { span: d.span, def: DefIdx(i as u32), outer: None }).collect();
+            defs.map(|(i, d)| Held { span: span(d), def: DefIdx(i as u32), outer: None }).collect();
         all.sort_by_key(|h| (h.span.start, std::cmp::Reverse(h.span.end)));
         let mut open: Vec<usize> = Vec::new();
         for i in 0..all.len() {

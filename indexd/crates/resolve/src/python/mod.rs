@@ -23,6 +23,7 @@ mod stdlib;
 mod types;
 mod uses;
 
+use crate::around::Around;
 use crate::loaded::{Blocks, Loaded};
 use crate::recorder::Recorder;
 use crate::typed::Questions;
@@ -58,8 +59,8 @@ struct Linker<'a> {
     classes: Classes<'a>,
     attrs: FxHashMap<(Ty, &'a str), Rc<attrs::Attr>>,
     answers: Answers,
-    /// Starts of definitions by file, for finding the one around a place.
-    spans: FxHashMap<File, Rc<[uses::DefSpan]>>,
+    /// The definitions around places, by file.
+    around: FxHashMap<File, Around>,
     questions: Questions,
 }
 
@@ -81,7 +82,7 @@ impl<'a> Linker<'a> {
             classes: Classes::default(),
             attrs: FxHashMap::default(),
             answers: Answers::new(n_exprs),
-            spans: FxHashMap::default(),
+            around: FxHashMap::default(),
             questions: Questions::new(DEPTH_MAX, PARTIAL_MAX),
         }
     }

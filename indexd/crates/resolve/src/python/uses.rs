@@ -6,26 +6,18 @@ use super::classes::Member;
 use super::members::{Found, Target};
 use super::names::is_builtin;
 use super::types::{ClassId, File, Type, UNION_MAX};
+use crate::around::Around;
 use indexd_model::facts::ImportKind;
 use indexd_model::path::file_name_of;
 use indexd_model::{
-    BindingId, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Facts, Link, Links, List, Node, Role, Rule, Source,
+    BindingId, Def, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Link, Links, List, Node, Role, Rule, Source,
     StrId, Unresolved, UnresolvedReason,
 };
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
-use std::rc::Rc;
 
 /// Functions that copy a value with the fields that keywords name replaced.
 const COPIES: [&str; 4] = ["dataclasses.replace", "copy.replace", "attr.evolve", "attrs.evolve"];
-
-/// The range of a definition's own text, from its name to its end.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct DefSpan {
-    start: u32,
-    end: u32,
-    def: DefIdx,
-}
 
 /// A use on its way to links.
 struct Use {
@@ -359,35 +351,9 @@ impl<'a> Linker<'a> {
     /// The innermost function, method or class whose text holds `at`, from its name on.
     pub(super) fn def_around(&mut self, file: File, at: u32) -> DefIdx {
         let facts = self.facts(file);
-        let spans = self.spans.entry(file).or_insert_with(|| read_spans(facts));
-        let i = spans.partition_point(|s| s.start <= at);
-        let Some(last) = i.checked_sub(1).map(|i| spans[i]) else { return DefIdx::NONE };
-        if at < last.end {
-            return last.def;
-        }
-        let mut def = facts.def(last.def).parent;
-        while let Some(d) = def.some() {
-            let it = facts.def(d);
-            if at < it.span.end {
-                return d;
-            }
-            def = it.parent;
-        }
-        DefIdx::NONE
+        let is_asked = |d: &Def| d.kind.is_callable() || d.kind == DefKind::Class;
+        self.around.entry(file).or_insert_with(|| Around::from_names(facts, is_asked)).at(at)
     }
-}
-
-fn read_spans(facts: Facts) -> Rc<[DefSpan]> {
-    let mut spans: Vec<DefSpan> = facts
-        .interface
-        .defs
-        .iter()
-        .enumerate()
-        .filter(|(_, d)| d.kind.is_callable() || d.kind == DefKind::Class)
-        .map(|(i, d)| DefSpan { start: d.name_span.start, end: d.span.end, def: DefIdx(i as u32) })
-        .collect();
-    spans.sort_by_key(|s| s.start);
-    spans.into()
 }
 
 /// The confidence of one of `n` candidates: two may well both be meant (a union of types), more
