@@ -7,7 +7,7 @@
 //! There are three programs: `ctl` starts for every request and holds what needs little; for the few
 //! commands that need large libraries, as the protocol of agents does, it becomes `ctl-more`, and for those
 //! that use a network `ctl-share`. In one program their tables alone made each start a twelfth longer.
-//! What is public here is for `ctl-share`, whose command is in `indexd-share`.
+//! Public items are for `ctl-share`, whose command is in `indexd-share`.
 
 pub mod cli;
 mod code;

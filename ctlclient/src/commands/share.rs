@@ -25,7 +25,7 @@ pub struct Store {
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ShareArgs {
-    /// What is to be done.
+    /// The command to run.
     #[command(subcommand)]
     pub command: ShareCommand,
 }

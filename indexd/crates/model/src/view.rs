@@ -107,14 +107,14 @@ pub struct FileRecord {
     pub path_len: u16,
 }
 
-/// Where a definition is in the text of its file.
+/// The place of a definition in the text of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DefPlace {
     /// The whole definition.
     pub span: Span,
-    /// Its name.
+    /// The name token.
     pub name_span: Span,
-    /// Its marks.
+    /// Marks.
     pub flags: DefFlags,
 }
 
@@ -290,7 +290,7 @@ pub trait IndexView: FactsView {
         self.files()
     }
 
-    /// Where the definitions of a file are, by their index in its facts.
+    /// The places of the definitions of a file, by their index in its facts.
     fn def_places(&self, file: FileDoc) -> Vec<DefPlace>;
 
     /// Offsets of the names of parameters and local variables in a file, in their uses and their
