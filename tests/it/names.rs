@@ -338,6 +338,25 @@ fn an_interface_has_all_its_implementations() {
     }
 }
 
+/// A type is found to satisfy its interface though very many interfaces have methods of these names.
+#[test]
+fn an_interface_among_many_of_its_kind_has_its_implementation() {
+    let client = |i| {
+        let methods = format!("Get(name string) (*T{i}, error)\n\tList(some ...any) ([]T{i}, error)");
+        let of = |m: &str| format!("func (*c{i}) {m} {{ return nil, nil }}\n").replace("any", "interface{}");
+        let own: String = methods.split("\n\t").map(of).collect();
+        let text = format!(
+            "package p\n\ntype T{i} struct{{}}\n\ntype I{i} interface {{\n\t{methods}\n}}\n\ntype c{i} struct{{}}\n\n{own}"
+        );
+        (format!("p{i:02}.go"), text)
+    };
+    let tree: Vec<(String, String)> = (0..40).map(client).collect();
+    let tree: Vec<(&str, &str)> = tree.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    for name in ["I7", "I7.Get", "I39.List"] {
+        assert_eq!(ask(&tree, Relation::Implementations, name).edges.len(), 1, "{name}");
+    }
+}
+
 /// A name occurs without being used: in announcements, destructors, parts of imports and change logs. Copies of
 /// other projects are not linked, so that a name of one is looked for in them.
 #[test]

@@ -467,6 +467,9 @@ pub struct Facts<'a> {
     body: Option<&'a Arena>,
 }
 
+/// Types within types that are followed for [`Facts::shape`].
+const TYPE_DEPTH_MAX: usize = 8;
+
 impl<'a> Facts<'a> {
     /// Reads the interface alone, as other files see it.
     pub fn outside(interface: &'a Interface) -> Self {
@@ -500,6 +503,36 @@ impl<'a> Facts<'a> {
     pub fn expr(&self, id: ExprId) -> Expr {
         const OPAQUE: Expr = Expr { node: Node::Opaque, at: 0, role: Role::None };
         self.at(id.index(), |a| &a.exprs).copied().unwrap_or(OPAQUE)
+    }
+
+    /// The last name of each type in a signature of Go, parameters before results, `_` for types without a
+    /// name. It is that of the method of an interface that a method implements, unless one names an alias.
+    pub fn shape(&self, def: &Def) -> String {
+        let params = def.params.iter().filter_map(|p| self.binding(*p));
+        let declared = params.filter(|b| b.kind != BindingKind::Receiver).map(|b| match self.sources(b) {
+            [Source::Declared(e), ..] => *e,
+            _ => ExprId::NONE,
+        });
+        let types = declared.chain(def.results.iter().copied());
+        types.flat_map(|e| ["(", self.last_name(e)]).collect()
+    }
+
+    fn last_name(&self, mut e: ExprId) -> &'a str {
+        for _ in 0..TYPE_DEPTH_MAX {
+            e = match self.expr(e).node {
+                Node::Name { name, .. } => match self.str(name) {
+                    "byte" => return "uint8",
+                    "rune" => return "int32",
+                    "any" => return "_",
+                    name => return name,
+                },
+                Node::Attr { name, .. } => return self.str(name),
+                Node::Star { value } | Node::MapType { value, .. } => value,
+                Node::SliceType { elem } | Node::ArrayType { elem } | Node::ChanType { elem } => elem,
+                _ => return "_",
+            };
+        }
+        "_"
     }
 
     /// The elements of a list; a list is entirely in one arena.

@@ -166,8 +166,13 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
                 out.push((Key::member(&member_scope, name), idx));
                 if def.kind == DefKind::Method {
                     out.push((Key::scope(&member_scope), idx));
-                    let kind = if def.receiver.is_some() { "go" } else { "go-interface" };
-                    out.push((Key::any(kind, name), idx));
+                    if def.receiver.is_some() {
+                        out.push((Key::any("go", name), idx));
+                    } else {
+                        out.push((Key::any("go-interface", name), idx));
+                        let shaped = format!("{name}{}", facts.shape(def));
+                        out.push((Key::any("go-interface", &shaped), idx));
+                    }
                 }
             }
         }

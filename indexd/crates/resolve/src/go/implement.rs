@@ -1,7 +1,8 @@
 //! Which types satisfy which interfaces of the tree.
 //!
 //! Both directions start from a method's bare name, so their cost depends on how common the name
-//! is; names with more candidate files than [`FILES_MAX`] are left alone.
+//! is; names with more candidate files than [`FILES_MAX`] are left alone. Interfaces are then looked for by
+//! the name with the types of the signature as they are written.
 
 use super::Linker;
 use super::types::{DefAt, Ty, TyId, TyList, Types};
@@ -24,7 +25,8 @@ impl<'a> Linker<'a> {
         let interface = self.def_type(interface);
         let Some(wanted) = self.interface_methods(interface) else { return Vec::new() };
         let mut out = Vec::new();
-        for at in self.named("go", facts.def_name(method.def)) {
+        let name = facts.def_name(method.def);
+        for at in self.named(Key::any("go", name), name).unwrap_or_default() {
             let Some((ty, _)) = self.receiver_type(at) else { continue };
             if self.satisfies(ty, &wanted) {
                 out.push(at);
@@ -42,7 +44,13 @@ impl<'a> Linker<'a> {
         let Some((ty, _)) = self.receiver_type(method) else { return Vec::new() };
         let name = self.def_name(method);
         let mut out = Vec::new();
-        for spec in self.named("go-interface", name) {
+        let mut specs = self.named(Key::any("go-interface", name), name);
+        if specs.is_none() {
+            let facts = self.facts(method.file);
+            let shaped = format!("{name}{}", facts.shape(facts.def(method.def)));
+            specs = self.named(Key::any("go-interface", &shaped), name);
+        }
+        for spec in specs.unwrap_or_default() {
             let Some(holder) = self.def(spec).parent.some() else { continue };
             let interface = DefAt { file: spec.file, def: holder };
             let it = self.def(interface);
@@ -74,13 +82,12 @@ impl<'a> Linker<'a> {
         self.view.find(Key::member(scope, self.def_name(at)));
     }
 
-    /// Methods of this name (`go`), or methods of interfaces (`go-interface`), that can be seen from the file
-    /// being linked; none when there are too many.
-    fn named(&mut self, kind: &str, name: &'a str) -> Vec<DefAt> {
-        let key = Key::any(kind, name);
+    /// Methods of this name below a key that can be seen from the file being linked; `None` when too many
+    /// files have some.
+    fn named(&mut self, key: Key, name: &'a str) -> Option<Vec<DefAt>> {
         let docs = self.view.find(key);
         if docs.len() > FILES_MAX {
-            return Vec::new();
+            return None;
         }
         let mut out = Vec::new();
         for doc in docs.iter() {
@@ -98,7 +105,7 @@ impl<'a> Linker<'a> {
                     .map(|def| DefAt { file, def }),
             );
         }
-        out
+        Some(out)
     }
 
     /// The type that a method belongs to, and its definition.
