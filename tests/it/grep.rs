@@ -3,6 +3,9 @@
 use crate::answers::{World, ask, check_shape, world};
 use crate::client::{Client, run};
 use crate::user::{User, ok};
+use indexd::server::grep::roles::Places;
+use indexd_model::{IndexView as _, Span};
+use indexd_oracle::Oracle;
 use indexd_proto::grep::{GrepResult, GrepRole};
 use serde_json::{Value, json};
 
@@ -211,6 +214,38 @@ fn the_syntax_tells_of_what_has_no_edges() {
     assert!(text.contains("calls\nstop.go  Stop (3-5)\n  4: panic(s)\n"), "{text}");
     let text = ok(&user.ctl(&["grep", "= lid"]));
     assert!(text.contains("box.py  Box.__init__ (2-3)\n"), "{text}");
+}
+
+/// A definition that is parsed alone has the strings and comments that it has in its file, in every language.
+#[test]
+fn pieces_of_a_file_are_read_as_the_whole() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../indexd/crates/lang/src/grammars/fixtures");
+    let mut apart = Vec::new();
+    let mut n_quiet = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let text = std::fs::read_to_string(format!("{folder}/{name}")).unwrap();
+        if name.ends_with(".outline") {
+            continue;
+        }
+        let tree = Oracle::of(&[(name.as_str(), text.as_str())]);
+        let file = tree.files()[0];
+        let places = Places::of(&tree, file);
+        for (at, word) in text.match_indices(|c: char| c.is_alphabetic()) {
+            let word = [Span { start: at as u32, end: (at + word.len()) as u32 }];
+            let role = |found: Vec<(Span, GrepRole)>| {
+                let role = found.first().map(|(_, role)| *role);
+                role.filter(|role| matches!(role, GrepRole::String | GrepRole::Comment))
+            };
+            let whole = role(places.quiet(&word));
+            n_quiet += usize::from(whole.is_some());
+            if whole != role(places.quiet_in(places.piece(word[0].start), &word)) {
+                apart.push(format!("{name}:{}", text[..at].lines().count()));
+            }
+        }
+    }
+    apart.dedup();
+    assert!(n_quiet > 500 && apart.is_empty(), "{n_quiet} {apart:?}");
 }
 
 /// Every line of many files is printed once, in order, with more lines in one file than an answer holds.

@@ -22,7 +22,7 @@ const GROUP_FILES_MAX: usize = 1_000;
 const EXAMPLES: &str = "Examples:
   ctl grep 'retry_delay\\(' src
   ctl grep -w -i timeout --call --no-test
-  ctl grep -e HACK -e FIXME --comment -t rust
+  ctl grep -e deprecated -e obsolete --comment -t rust
   ctl grep -F 'a.b(' --vimgrep --all
   ctl grep -l -g '*.proto' 'message .*Request'
 

@@ -182,7 +182,7 @@ fn of_file(
     let mut untold: Vec<Span> = Vec::new();
     for &at in found {
         let part = Span { start: at, end: at + name.len() as u32 };
-        if it.defines(part) || is_of_type(&it, part) {
+        if it.defs.defines(part) || is_of_type(&it, part) {
             continue;
         }
         match standing(&mut it, part, asked) {
@@ -243,7 +243,7 @@ fn add(
     *out.unresolved_by_reason.entry(reason.to_owned()).or_default() += 1;
     out.unresolved_same_name += 1;
     out.values_same_name += u64::from(is_value);
-    let around = it.around(part.start);
+    let around = it.defs.around(part.start);
     let within = around.last().map(|d| it.record(*d).qualified.to_string()).unwrap_or_default();
     let (line, text) = line_at(&it.text, lines, part.start);
     let place = UnresolvedPlace {
@@ -253,7 +253,7 @@ fn add(
         within,
         text,
     };
-    places.push((rank(reason) + if is_value { 8 } else { 0 }, it.is_test(&around), place));
+    places.push((rank(reason) + if is_value { 8 } else { 0 }, it.defs.is_test(&around), place));
 }
 
 /// What the facts say of a place.
@@ -265,7 +265,7 @@ enum Standing {
 }
 
 fn standing(it: &mut Places, part: Span, asked: &Asked) -> Option<Standing> {
-    let around = it.around(part.start);
+    let around = it.defs.around(part.start);
     let uses = it.uses(part, &around);
     let is_sure =
         |u: &crate::server::grep::roles::Use| u.target != DefDoc::NONE && u.confidence >= CONFIDENCE_CERTAIN;

@@ -196,9 +196,9 @@ impl Answer<'_> {
         for line in &found.lines {
             let mut out = self.plain(&path, &text, *line);
             let matches = self.matches(&text, *line);
-            let around = places.around(matches.first().map_or(line.start, |m| m.start));
+            let around = places.defs.around(matches.first().map_or(line.start, |m| m.start));
             self.place(&mut out, &places, &around);
-            if matches.iter().any(|m| places.defines(*m)) {
+            if matches.iter().any(|m| places.defs.defines(*m)) {
                 out.role = Some(GrepRole::Def);
             } else if !is_full {
                 self.use_of(&mut out, &mut places, &matches, &around);
@@ -281,7 +281,7 @@ impl Answer<'_> {
     }
 
     fn place(&self, out: &mut GrepLine, places: &Places, around: &[DefIdx]) {
-        out.test = places.is_test(around);
+        out.test = places.defs.is_test(around);
         let records: Vec<DefRecord> = around.iter().map(|d| places.record(*d)).collect();
         // An attribute that a function assigns is a line of the function.
         let is_in_function = records.iter().any(|r| r.kind.is_callable());

@@ -33,7 +33,8 @@ pub struct Places<'v> {
     file: FileDoc,
     /// Its text.
     pub text: Arc<str>,
-    defs: DefsOf,
+    /// Its definitions.
+    pub defs: DefsOf,
     language: Language,
     /// Where its imports are, if they were asked for.
     imports: Option<Vec<Span>>,
@@ -61,15 +62,12 @@ impl<'v> Places<'v> {
         }
     }
 
-    /// The definitions around a place, the outermost first.
-    pub fn around(&self, at: u32) -> Vec<DefIdx> {
-        self.defs.around(at)
-    }
-
     /// The part of the text around a place that can be parsed alone: the outermost definition, or what is
     /// between two of them.
     pub fn piece(&self, at: u32) -> Span {
-        self.defs.piece(at, self.text.len() as u32)
+        let whole = Span { start: 0, end: self.text.len() as u32 };
+        // PHP is code only behind the mark at the start of a file.
+        if self.language == Language::Php { whole } else { self.defs.piece(at, whole) }
     }
 
     /// The language of the file.
@@ -80,16 +78,6 @@ impl<'v> Places<'v> {
     /// The record of a definition of the file.
     pub fn record(&self, def: DefIdx) -> DefRecord {
         self.view.def(self.view.def_doc(self.file, def))
-    }
-
-    /// True if a place in these definitions belongs to a test.
-    pub fn is_test(&self, around: &[DefIdx]) -> bool {
-        self.defs.is_test(around)
-    }
-
-    /// True if the name of a definition is in a part of the text.
-    pub fn defines(&self, part: Span) -> bool {
-        self.defs.defines(part)
     }
 
     /// The statement of an import in a part of the text.
@@ -193,23 +181,22 @@ impl DefsOf {
         }
     }
 
-    /// As [`Places::around`].
+    /// The definitions around a place, the outermost first.
     pub fn around(&self, at: u32) -> Vec<DefIdx> {
         let mut found: Vec<DefIdx> = self.extents.near(at, at + 1).map(|(_, def)| def).collect();
         found.sort_unstable();
         found
     }
 
-    /// The outermost definition around a place, or the text between two such definitions.
-    pub fn piece(&self, at: u32, text_len: u32) -> Span {
+    fn piece(&self, at: u32, whole: Span) -> Span {
         if let Some(around) = self.extents.near(at, at + 1).map(|(span, _)| span).max_by_key(|s| s.len()) {
             return around;
         }
         let (before, behind) = self.extents.beside(at);
-        Span { start: before.unwrap_or(0), end: behind.unwrap_or(text_len) }
+        Span { start: before.unwrap_or(whole.start), end: behind.unwrap_or(whole.end) }
     }
 
-    /// As [`Places::is_test`].
+    /// True if a place in these definitions belongs to a test.
     pub fn is_test(&self, around: &[DefIdx]) -> bool {
         self.is_test_file || around.iter().any(|d| self.places[d.index()].flags.has(DefFlags::TEST))
     }
@@ -219,7 +206,7 @@ impl DefsOf {
         self.places.iter().any(|d| d.flags.has(DefFlags::TEST))
     }
 
-    /// As [`Places::defines`].
+    /// True if the name of a definition is in a part of the text.
     pub fn defines(&self, part: Span) -> bool {
         self.names.near(part.start, part.end.max(part.start + 1)).any(|(name, _)| overlap(name, part))
     }
