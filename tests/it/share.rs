@@ -2,7 +2,7 @@
 //! wrong with a store costs more than a first build.
 
 use crate::support::{dump_of_fresh_build, first_difference, git, number};
-use crate::user::{User, ok, text, until};
+use crate::user::{User, copy_program, ok, text, until};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -572,6 +572,28 @@ fn old_states_go_and_what_others_use_stays() {
     objects(store.path(), "commits").keys().for_each(|p| age(p));
     let done = gc(&["--keep-days", "1"]);
     assert_eq!(n(&done, "nExpired"), 0, "{done}");
+}
+
+/// A build of the programs that everybody needs has none for networks: what wants it says how to get it, and
+/// a first index does not wait in silence.
+#[test]
+fn without_its_program_sharing_says_how_to_get_it() {
+    let (user, store) = (User::new(), tempfile::tempdir().unwrap());
+    tree(&user);
+    configure(&user, &format!("[share]\nurl = \"{}\"\n", url(store.path())));
+    fs::create_dir(user.path("bin")).unwrap();
+    for program in ["ctl", "ctl-more", "indexd"] {
+        copy_program(program, &user.path(&format!("bin/{program}")));
+    }
+    let ctl = |args: &[&str]| user.run(&user.path("bin/ctl")).args(args).output().unwrap();
+    let first = ctl(&["symbol", "F3"]);
+    assert!(ok(&first).contains("p3/f.go"));
+    let said = text(&first.stderr);
+    assert!(said.contains("built without a published one: the program ctl-share is not installed"), "{said}");
+    let asked = ctl(&["share", "status"]);
+    assert_eq!(asked.status.code(), Some(69));
+    assert!(text(&asked.stderr).contains("cargo install --path share"), "{}", text(&asked.stderr));
+    assert!(text(&ctl(&["doctor"]).stdout).contains("ctl-share is not installed"));
 }
 
 #[test]
