@@ -28,6 +28,7 @@ cp "$package" "$dir/root/indexd.deb"
 inside dpkg -i /root/indexd.deb > /dev/null
 inside useradd --create-home someone
 mkdir "$dir/home/someone/retry"
+printf 'module example.com/retry\n' > "$dir/home/someone/retry/go.mod"
 printf 'package retry\n\n// Delay says how long to wait.\nfunc Delay(n int) int { return 1 << n }\n' > "$dir/home/someone/retry/retry.go"
 inside chown -R someone: /home/someone/retry
 as_user() { inside su someone -c "cd ~/retry && $1"; }

@@ -122,6 +122,8 @@ use() {
     home=$(mktemp -d)
     mkdir -p "$home/repo" "$home/run"
     chmod 700 "$home/run"
+    # Without it the folder does not look like a project.
+    printf 'module example.com/retry\n' > "$home/repo/go.mod"
     printf 'package retry\n\n// Delay says how long to wait.\nfunc Delay(n int) int { return 1 << n }\n' > "$home/repo/retry.go"
     local clean=(env -i HOME="$home" XDG_RUNTIME_DIR="$home/run" PATH="$path:/usr/bin:/bin")
     (cd "$home/repo" && "${clean[@]}" ctl pack 'how long is the delay' --as text) | grep -q 'func Delay' \
@@ -144,17 +146,17 @@ try_all() {
     mkdir -p "$dir"/{tar,deb,npm,wheel}
     if [ -n "$installed" ]; then use 'cargo install' "$installed/bin"; fi
     tar -C "$dir/tar" -xzf "$out"/indexd-*.tar.gz
-    has tarball "$dir/tar/indexd-$version" share/man/man1/ctl.1 share/doc/indexd/THIRD-PARTY.txt lib/systemd/user/indexd.socket
+    has tarball "$dir/tar/indexd-$version" bin/ctl-more bin/ctl-share share/man/man1/ctl.1 share/doc/indexd/THIRD-PARTY.txt lib/systemd/user/indexd.socket
     use tarball "$dir/tar/indexd-$version/bin"
     file=$(ls "$out"/*.deb 2> /dev/null) && {
         dpkg-deb -x "$file" "$dir/deb"
-        has 'the Debian package' "$dir/deb/usr" share/man/man1/ctl.1.gz share/doc/indexd/copyright \
+        has 'the Debian package' "$dir/deb/usr" bin/ctl-share share/man/man1/ctl.1.gz share/doc/indexd/copyright \
             lib/systemd/user/indexd.service share/bash-completion/completions/ctl share/zsh/vendor-completions/_ctl
         use 'the Debian package' "$dir/deb/usr/bin"
     }
     file=$(ls "$out"/indexd-"$version".tgz 2> /dev/null) && {
         (cd "$dir/npm" && npm init -y > /dev/null && npm install --silent --offline --no-audit --no-fund "$file")
-        has 'the npm package' "$dir/npm/node_modules/indexd" share/man/man1/ctl.1 THIRD-PARTY.txt
+        has 'the npm package' "$dir/npm/node_modules/indexd" bin/ctl-share share/man/man1/ctl.1 THIRD-PARTY.txt
         use 'the npm package' "$dir/npm/node_modules/.bin"
     }
     file=$(ls "$out"/*.whl 2> /dev/null) && {
