@@ -57,4 +57,4 @@ pub use snapshot::{Snapshot, forget_decoded, read_packed_text};
 pub use store::{Opened, Store, WeakStore};
 pub use stream::Blocks;
 pub use verify::{verify, verify_rows};
-pub use write::{PutOutcome, WriteTxn};
+pub use write::{PutOutcome, Stored, WriteTxn};

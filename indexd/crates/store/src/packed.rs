@@ -5,8 +5,7 @@ use crate::codec::facts::{Packer, unpack_body, unpack_interface};
 use crate::error::Result;
 use crate::rows::Rows;
 use crate::snapshot::Snapshot;
-use crate::write::WriteTxn;
-use indexd_model::{ContentHash, FileDoc, FileFacts};
+use indexd_model::{FileDoc, FileFacts};
 
 /// The compressed blobs of a file, one after the other.
 pub(crate) fn pack(rows: Rows, file: u32) -> Result<Vec<u8>> {
@@ -15,7 +14,7 @@ pub(crate) fn pack(rows: Rows, file: u32) -> Result<Vec<u8>> {
     Ok(joined(&interface, &body))
 }
 
-/// Reverses [`Snapshot::packed_facts`] and [`WriteTxn::packed_facts`]; `None` for invalid bytes.
+/// Reverses [`Snapshot::packed_facts`] and [`crate::WriteTxn::packed_facts`]; `None` for invalid bytes.
 pub fn unpack_facts(packed: &[u8]) -> Option<FileFacts> {
     let mut r = Reader::new(packed);
     let n = r.u32()? as usize;
@@ -31,18 +30,6 @@ impl Snapshot {
     /// [`crate::StoreError::Corrupt`] when they cannot be read.
     pub fn packed_facts(&self, file: FileDoc) -> Result<Vec<u8>> {
         self.noting(pack(self.rows(), file.0))
-    }
-}
-
-impl WriteTxn<'_> {
-    /// The facts of a stored file, compressed, with the hash of its bytes; `None` for unknown paths.
-    ///
-    /// # Errors
-    /// [`crate::StoreError::Corrupt`] when they cannot be read.
-    pub fn packed_facts(&self, path: &str) -> Result<Option<(ContentHash, Vec<u8>)>> {
-        let Some(doc) = self.rows().file_doc(path)? else { return Ok(None) };
-        let hash = ContentHash(self.rows().file(doc)?.hash);
-        Ok(Some((hash, pack(self.rows(), doc)?)))
     }
 }
 

@@ -6,8 +6,10 @@
 
 mod links;
 mod overlays;
+mod stored;
 mod terms;
 
+pub use stored::Stored;
 pub(crate) use terms::path_counts;
 
 use crate::codec::blob::PIECE_BYTES;
@@ -123,18 +125,6 @@ impl<'s> WriteTxn<'s> {
         result
     }
 
-    /// Reads the facts and text of a stored file, from which the caller computes its old terms; `None` for
-    /// unknown paths.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] when they cannot be read.
-    pub fn stored(&self, path: &str) -> Result<Option<(FileFacts, Arc<str>)>> {
-        let Some(doc) = self.rows().file_doc(path)? else {
-            return Ok(None);
-        };
-        Ok(Some((self.rows().facts(doc)?, snapshot::last_text(self.store, self.rows(), doc)?)))
-    }
-
     /// Hash of a stored file; `None` for unknown paths.
     ///
     /// # Errors
@@ -147,20 +137,20 @@ impl<'s> WriteTxn<'s> {
     }
 
     /// Adds or replaces a file and removes its links, which [`WriteTxn::put_links`] writes again.
-    /// `old_terms` are the terms of the stored version, numbered by the same vocabulary; they are required
-    /// if and only if the path is stored.
+    /// `stored` is the stored version of the path, if there is one, with its terms numbered by the same
+    /// vocabulary.
     ///
     /// # Errors
-    /// [`StoreError::Inconsistent`] when `old_terms` or the input contradict the stored rows;
+    /// [`StoreError::Inconsistent`] when `stored` or the input contradict the stored rows;
     /// [`StoreError::Full`] when there is no room.
     pub fn put_file(
         &mut self,
         input: &FileInput,
         vocabulary: &Vocabulary,
-        old_terms: Option<&FileTerms>,
+        stored: Option<(&Stored, &FileTerms)>,
     ) -> Result<PutOutcome> {
         self.changed = true;
-        let result = self.put_checked(input, vocabulary, old_terms);
+        let result = self.put_checked(input, vocabulary, stored);
         self.guard(result)
     }
 
@@ -168,26 +158,18 @@ impl<'s> WriteTxn<'s> {
         &mut self,
         input: &FileInput,
         vocabulary: &Vocabulary,
-        old_terms: Option<&FileTerms>,
+        stored: Option<(&Stored, &FileTerms)>,
     ) -> Result<PutOutcome> {
         prepared::check(input)?;
-        let old = match self.rows().file_doc(&input.path)? {
-            Some(doc) => Some(self.old_file(doc)?),
-            None => None,
-        };
-        if old.is_some() != old_terms.is_some() {
-            return Err(StoreError::Inconsistent(format!(
-                "{}: old terms are needed for stored files only",
-                input.path
-            )));
-        }
+        let old = stored.map(|(old, _)| old);
+        self.check_present(&input.path, old)?;
         let interface = &input.facts.interface;
         let identities = prepared::identities(interface);
-        let (file, docs) = self.assign(old.as_ref(), &identities)?;
-        let changed = self.put_entries(file, old.as_ref(), interface, &identities)?;
+        let (file, docs) = self.assign(old, &identities)?;
+        let changed = self.put_entries(file, old, interface, &identities)?;
         let n = input.facts.chunks.len() as u32;
-        let room = self.place_chunks(old.as_ref(), n)?;
-        self.put_terms(file, (old.as_ref(), old_terms), (&input.terms, room.0), vocabulary)?;
+        let room = self.place_chunks(old, n)?;
+        self.put_terms(file, stored, (&input.terms, room.0), vocabulary)?;
         let lines = prepared::def_lines(interface, &input.lines);
         let rows = FileRows {
             file,
@@ -198,7 +180,7 @@ impl<'s> WriteTxn<'s> {
             n_lines: input.lines.n_lines(),
             text_len: input.text.len() as u32,
         };
-        self.put_rows(input, old.as_ref(), &rows, room)?;
+        self.put_rows(input, old, &rows, room)?;
         let blobs = Blobs::of(&input.facts, &input.text, &mut Packer::default())?;
         let tables = self.tables();
         put_blob(&tables.interfaces, &mut self.txn, file, &blobs.interface)?;
@@ -211,29 +193,8 @@ impl<'s> WriteTxn<'s> {
         Ok(PutOutcome { doc: FileDoc(file), changed })
     }
 
-    fn old_file(&self, doc: u32) -> Result<OldFile> {
-        let rows = self.rows();
-        let row = rows.file(doc)?;
-        let interface = snapshot::interface(self.store, rows, doc)?;
-        let docs = rows.file_defs(doc)?;
-        if docs.len() != interface.defs.len() + 1 {
-            return Err(rows.tables.file_defs.corrupt(&doc.to_be_bytes()));
-        }
-        Ok(OldFile {
-            doc,
-            identities: prepared::identities(&interface),
-            interface,
-            docs,
-            size: row.size.to_native(),
-            path_len: row.path_len.to_native(),
-            chunk_start: row.chunk_start.to_native(),
-            n_chunks: row.n_chunks.to_native(),
-            chunk_room: row.chunk_room.to_native(),
-        })
-    }
-
     /// Assigns handles: definitions that stay keep theirs, new definitions get free ones.
-    fn assign(&mut self, old: Option<&OldFile>, identities: &[Identity]) -> Result<(u32, Vec<u32>)> {
+    fn assign(&mut self, old: Option<&Stored>, identities: &[Identity]) -> Result<(u32, Vec<u32>)> {
         let mut docs = Vec::with_capacity(identities.len() + 1);
         let Some(old) = old else {
             let file = self.free.file()?;
@@ -284,11 +245,11 @@ impl<'s> WriteTxn<'s> {
     fn put_entries(
         &mut self,
         file: u32,
-        old: Option<&OldFile>,
+        old: Option<&Stored>,
         interface: &Interface,
         identities: &[Identity],
     ) -> Result<Vec<Key>> {
-        let before = old.map_or_else(Vec::new, |o| entries(&o.interface, &o.identities));
+        let before = old.map_or_else(Vec::new, |o| entries(&o.facts.interface, &o.identities));
         let after = entries(interface, identities);
         let mut changed: Vec<Key> = differences(&before, &after).into_iter().map(|d| d.0.0).collect();
         changed.dedup();
@@ -304,7 +265,7 @@ impl<'s> WriteTxn<'s> {
     }
 
     /// Finds a run of free handles for `n` chunks; the previous run if it fits. Returns its start and length.
-    fn place_chunks(&mut self, old: Option<&OldFile>, n: u32) -> Result<(u32, u32)> {
+    fn place_chunks(&mut self, old: Option<&Stored>, n: u32) -> Result<(u32, u32)> {
         if let Some(old) = old {
             if n <= old.chunk_room {
                 return Ok((old.chunk_start, old.chunk_room));
@@ -318,7 +279,7 @@ impl<'s> WriteTxn<'s> {
     fn put_rows(
         &mut self,
         input: &FileInput,
-        old: Option<&OldFile>,
+        old: Option<&Stored>,
         rows: &FileRows,
         room: (u32, u32),
     ) -> Result<()> {
@@ -361,7 +322,7 @@ impl<'s> WriteTxn<'s> {
 
     /// Subtracts a stored file from the sums, and removes its chunks except those whose rows are written
     /// again.
-    fn take_off(&mut self, old: &OldFile, kept: Range<u32>) -> Result<()> {
+    fn take_off(&mut self, old: &Stored, kept: Range<u32>) -> Result<()> {
         let tables = self.tables();
         for chunk in old.chunk_start..old.chunk_start + old.n_chunks {
             let row = self.rows().chunk(chunk)?;
@@ -375,45 +336,43 @@ impl<'s> WriteTxn<'s> {
         self.meta.stats.n_chunks -= u64::from(old.n_chunks);
         self.meta.stats.n_files -= 1;
         self.meta.stats.path_len -= u64::from(old.path_len);
-        self.meta.n_defs -= old.interface.defs.len() as u64;
+        self.meta.n_defs -= old.facts.interface.defs.len() as u64;
         self.meta.source_bytes -= old.size;
         Ok(())
     }
 
-    /// Removes a file and returns the keys it provided, sorted. An unknown path changes nothing.
-    /// `old_terms` are the terms of the stored version.
+    /// Removes a stored file and returns the keys it provided, sorted. `terms` are those of the stored version.
     ///
     /// # Errors
-    /// [`StoreError::Inconsistent`] when `old_terms` do not match the stored version.
+    /// [`StoreError::Inconsistent`] when `stored` or `terms` do not match the stored rows.
     pub fn remove_file(
         &mut self,
-        path: &str,
+        stored: &Stored,
         vocabulary: &Vocabulary,
-        old_terms: &FileTerms,
+        terms: &FileTerms,
     ) -> Result<Vec<Key>> {
         self.changed = true;
-        let result = self.remove_checked(path, vocabulary, old_terms);
+        let result = self.remove_checked(stored, vocabulary, terms);
         self.guard(result)
     }
 
     fn remove_checked(
         &mut self,
-        path: &str,
+        old: &Stored,
         vocabulary: &Vocabulary,
-        old_terms: &FileTerms,
+        terms: &FileTerms,
     ) -> Result<Vec<Key>> {
-        let Some(doc) = self.rows().file_doc(path)? else {
-            return Ok(Vec::new());
-        };
-        let old = self.old_file(doc)?;
+        self.check_present(&old.path, Some(old))?;
+        let doc = old.doc;
         let tables = self.tables();
         let nothing = FileTerms::default();
-        self.put_terms(doc, (Some(&old), Some(old_terms)), (&nothing, old.chunk_start), vocabulary)?;
-        let empty = Interface::empty(old.interface.language, old.interface.outcome, old.interface.roles);
-        let changed = self.put_entries(doc, Some(&old), &empty, &[])?;
+        self.put_terms(doc, Some((old, terms)), (&nothing, old.chunk_start), vocabulary)?;
+        let interface = &old.facts.interface;
+        let empty = Interface::empty(interface.language, interface.outcome, interface.roles);
+        let changed = self.put_entries(doc, Some(old), &empty, &[])?;
         self.drop_defs(&old.docs, &old.names(&old.docs))?;
         self.put_lookups(doc, &[])?;
-        self.take_off(&old, 0..0)?;
+        self.take_off(old, 0..0)?;
         for table in [&tables.interfaces, &tables.bodies, &tables.texts, &tables.grams, &tables.unresolved] {
             put_blob(table, &mut self.txn, doc, &[])?;
         }
@@ -421,8 +380,8 @@ impl<'s> WriteTxn<'s> {
         for table in [&tables.files, &tables.file_defs, &tables.stats] {
             table.delete(&mut self.txn, &key)?;
         }
-        tables.paths.delete(&mut self.txn, &path_key(path))?;
-        self.leaves.set(tables, &mut self.txn, &signature::leaf_key(path), None)?;
+        tables.paths.delete(&mut self.txn, &path_key(&old.path))?;
+        self.leaves.set(tables, &mut self.txn, &signature::leaf_key(&old.path), None)?;
         self.free.release_chunks(old.chunk_start, old.chunk_room);
         self.freed_files.push(doc);
         self.unlinked.remove(&doc);
@@ -553,31 +512,6 @@ impl<'s> WriteTxn<'s> {
             }
         }
         Ok(self.meta.generation)
-    }
-}
-
-/// The stored version of a file that is being replaced or removed.
-struct OldFile {
-    doc: u32,
-    interface: Arc<Interface>,
-    identities: Vec<Identity>,
-    docs: Vec<u32>,
-    size: u64,
-    path_len: u16,
-    chunk_start: u32,
-    n_chunks: u32,
-    chunk_room: u32,
-}
-
-impl OldFile {
-    /// Names of the given definitions.
-    fn names(&self, docs: &[u32]) -> Vec<(u32, String)> {
-        let wanted: BTreeSet<u32> = docs.iter().copied().collect();
-        let all = self.interface.defs.iter().zip(&self.docs[1..]);
-        let name =
-            |s: indexd_model::StrId| self.interface.arena.strings.get(s.index()).cloned().unwrap_or_default();
-        let named = all.filter(|(_, doc)| wanted.contains(doc)).map(|(def, doc)| (*doc, name(def.name)));
-        named.filter(|(_, name)| !name.is_empty()).collect()
     }
 }
 

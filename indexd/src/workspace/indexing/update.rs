@@ -10,7 +10,7 @@ use crate::workspace::tree::ChangeSet;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{ContentHash, Facts, FactsView, FileDoc, FileFacts, Links, RepoPath};
 use indexd_os::Root;
-use indexd_store::{FileInput, FileStat, History, Overlays, Snapshot, Store, StoreError, WriteTxn};
+use indexd_store::{FileInput, FileStat, History, Overlays, Snapshot, Store, StoreError, Stored, WriteTxn};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -237,11 +237,12 @@ impl<'u> Work<'u> {
             Read::New(input, mut vocabulary) => {
                 update.log.ran(Stage::Put, path);
                 let stored = self.txn.stored(path)?;
-                if let Some((facts, _)) = &stored {
-                    self.keep_leaving(update, path, facts)?;
+                if let Some(stored) = &stored {
+                    self.keep_leaving(update, path, stored)?;
                 }
-                let old = stored.map(|(facts, text)| stages::terms(&facts, path, &text, &mut vocabulary));
-                let outcome = self.txn.put_file(&input, &vocabulary, old.as_ref())?;
+                let terms = |old: &Stored| stages::terms(&old.facts, path, &old.text, &mut vocabulary);
+                let terms = stored.as_ref().map(terms);
+                let outcome = self.txn.put_file(&input, &vocabulary, stored.as_ref().zip(terms.as_ref()))?;
                 self.keys.extend(outcome.changed);
                 self.done.stats.push((path.clone(), Some(input.stat)));
                 self.put.insert(outcome.doc, input.facts);
@@ -255,24 +256,24 @@ impl<'u> Work<'u> {
         Ok(())
     }
 
-    /// Stores the facts of a content that is about to leave the index.
-    fn keep_leaving(&self, update: &Update, path: &RepoPath, facts: &FileFacts) -> Result<(), StoreError> {
-        let Some(contents) = update.contents.filter(|_| stages::is_reusable(facts)) else { return Ok(()) };
-        if let Some((hash, packed)) = self.txn.packed_facts(path)? {
-            contents.put(path, &hash, update.parts.redacts, &packed);
+    /// Caches the facts of a content that is about to leave the index.
+    fn keep_leaving(&self, update: &Update, path: &RepoPath, stored: &Stored) -> Result<(), StoreError> {
+        if let Some(contents) = update.contents.filter(|_| stages::is_reusable(&stored.facts)) {
+            let packed = self.txn.packed_facts(stored)?;
+            contents.put(path, &stored.hash, update.parts.redacts, &packed);
         }
         Ok(())
     }
 
     fn remove(&mut self, update: &Update, path: &RepoPath) -> Result<(), StoreError> {
         self.done.stats.push((path.clone(), None));
-        let Some((facts, text)) = self.txn.stored(path)? else { return Ok(()) };
-        self.keep_leaving(update, path, &facts)?;
+        let Some(stored) = self.txn.stored(path)? else { return Ok(()) };
+        self.keep_leaving(update, path, &stored)?;
         update.log.ran(Stage::Remove, path);
         self.gone.extend(self.txn.file_by_path(path));
         let mut vocabulary = Vocabulary::default();
-        let terms = stages::terms(&facts, path, &text, &mut vocabulary);
-        self.keys.extend(self.txn.remove_file(path, &vocabulary, &terms)?);
+        let terms = stages::terms(&stored.facts, path, &stored.text, &mut vocabulary);
+        self.keys.extend(self.txn.remove_file(&stored, &vocabulary, &terms)?);
         Ok(())
     }
 

@@ -254,7 +254,9 @@ fn a_body_edit_changes_no_key_and_an_interface_edit_its_own() {
         let mut vocabulary = Vocabulary::default();
         let old = terms("f", &text, &mut vocabulary);
         let mut txn = world.store.begin().expect("begin");
-        let outcome = txn.put_file(&input("f", new, &mut vocabulary), &vocabulary, Some(&old)).expect("put");
+        let stored = txn.stored("f").expect("stored").expect("known");
+        let input = input("f", new, &mut vocabulary);
+        let outcome = txn.put_file(&input, &vocabulary, Some((&stored, &old))).expect("put");
         let dependants = txn.dependants(&outcome.changed).expect("dependants");
         let paths: Vec<String> = dependants.into_iter().map(|f| txn.path(f).to_string()).collect();
         (outcome.changed, paths)
@@ -274,12 +276,20 @@ fn breaking_the_write_protocol_is_an_error() {
     let world = World::build(&state(&[("f", "a: b;"), ("g", "b: ;")]));
     let mut vocabulary = Vocabulary::default();
     let new = input("f", "a: a\n", &mut vocabulary);
-    let wrong = terms("g", "zz: zz\n", &mut vocabulary);
-    for old in [None, Some(&wrong)] {
+    let (right, wrong) = (terms("f", "a: b\n", &mut vocabulary), terms("g", "zz: zz\n", &mut vocabulary));
+    for (path, old) in [("f", None), ("f", Some(&wrong)), ("g", Some(&right))] {
         let mut txn = world.store.begin().expect("begin");
-        assert!(matches!(txn.put_file(&new, &vocabulary, old), Err(StoreError::Inconsistent(_))));
+        let stored = txn.stored(path).expect("stored");
+        let put = txn.put_file(&new, &vocabulary, stored.as_ref().zip(old));
+        assert!(matches!(put, Err(StoreError::Inconsistent(_))), "{path}");
         assert!(matches!(txn.commit(), Err(StoreError::Inconsistent(_))), "no commit after an error");
     }
+    let mut txn = world.store.begin().expect("begin");
+    let stored = txn.stored("f").expect("stored").expect("known");
+    txn.put_file(&new, &vocabulary, Some((&stored, &right))).expect("put");
+    let again = txn.put_file(&new, &vocabulary, Some((&stored, &right)));
+    assert!(matches!(again, Err(StoreError::Inconsistent(_))), "the version before the last");
+    drop(txn);
     for term in ["t".repeat(65), "a\0b".into()] {
         let mut with = new.clone();
         with.path = indexd_model::RepoPath::new("h").expect("a path");
@@ -292,7 +302,8 @@ fn breaking_the_write_protocol_is_an_error() {
     }
     let mut txn = world.store.begin().expect("begin");
     let old = terms("g", "b: \n", &mut vocabulary);
-    txn.remove_file("g", &vocabulary, &old).expect("remove");
+    let stored = txn.stored("g").expect("stored").expect("known");
+    txn.remove_file(&stored, &vocabulary, &old).expect("remove");
     assert!(matches!(txn.commit(), Err(StoreError::Inconsistent(_))), "f still calls b");
     let mut txn = world.store.begin().expect("begin");
     let file = txn.file_by_path("f").expect("f");

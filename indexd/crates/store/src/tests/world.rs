@@ -306,7 +306,8 @@ pub fn update(txn: &mut WriteTxn, from: &State, to: &State) {
     for (path, text) in &from.tree {
         if !to.tree.contains_key(path) {
             let old = terms(path, text, &mut vocabulary);
-            changed.extend(txn.remove_file(path, &vocabulary, &old).expect("remove"));
+            let stored = txn.stored(path).expect("stored").expect("known");
+            changed.extend(txn.remove_file(&stored, &vocabulary, &old).expect("remove"));
         }
     }
     for (path, text) in &to.tree {
@@ -316,7 +317,8 @@ pub fn update(txn: &mut WriteTxn, from: &State, to: &State) {
         }
         let old = old.map(|old| terms(path, old, &mut vocabulary));
         let input = input(path, text, &mut vocabulary);
-        let outcome = txn.put_file(&input, &vocabulary, old.as_ref()).expect("put");
+        let stored = txn.stored(path).expect("stored");
+        let outcome = txn.put_file(&input, &vocabulary, stored.as_ref().zip(old.as_ref())).expect("put");
         changed.extend(outcome.changed);
         put.push(outcome.doc);
     }

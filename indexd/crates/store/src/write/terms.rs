@@ -1,6 +1,6 @@
 //! Updates the postings of a changed file. Only postings that differ are rewritten.
 
-use super::{OldFile, WriteTxn};
+use super::{Stored, WriteTxn};
 use crate::codec::postings::{WHOLE_MAX, block_of, decode, encode, merge};
 use crate::error::{Result, StoreError};
 use crate::rows::term_prefix;
@@ -17,16 +17,15 @@ impl WriteTxn<'_> {
     pub(super) fn put_terms(
         &mut self,
         file: u32,
-        (old, old_terms): (Option<&OldFile>, Option<&FileTerms>),
+        old: Option<(&Stored, &FileTerms)>,
         (new_terms, new_start): (&FileTerms, u32),
         vocabulary: &Vocabulary,
     ) -> Result<()> {
         let nothing = FileTerms::default();
-        let old_terms = old_terms.unwrap_or(&nothing);
-        if old.is_some_and(|o| o.n_chunks as usize != old_terms.chunks.len()) {
+        if old.is_some_and(|(old, terms)| old.n_chunks as usize != terms.chunks.len()) {
             return Err(stale());
         }
-        let old_start = old.map_or(0, |o| o.chunk_start);
+        let (old_start, old_terms) = old.map_or((0, &nothing), |(old, terms)| (old.chunk_start, terms));
         let changes = changes(&of_chunks(old_terms, old_start), &of_chunks(new_terms, new_start));
         let tables = self.tables();
         apply(&tables.terms, &mut self.txn, changes, vocabulary)?;
