@@ -514,10 +514,11 @@ impl<'a> Facts<'a> {
             _ => ExprId::NONE,
         });
         let types = declared.chain(def.results.iter().copied());
-        types.flat_map(|e| ["(", self.last_name(e)]).collect()
+        types.flat_map(|e| ["(", self.type_name(e)]).collect()
     }
 
-    fn last_name(&self, mut e: ExprId) -> &'a str {
+    /// The last name of a type of Go as it is written, without what is made of it; `_` for types without one.
+    pub fn type_name(&self, mut e: ExprId) -> &'a str {
         for _ in 0..TYPE_DEPTH_MAX {
             e = match self.expr(e).node {
                 Node::Name { name, .. } => match self.str(name) {

@@ -121,7 +121,8 @@ fn text_only(input: Input) -> FileFacts {
 /// - the file: its path, its folder, the last component of its folder, and, for imports that are
 ///   resolved without a go.mod, every proper prefix of an import path;
 /// - package-level names in `go:<dir>` (`go:<dir>_test` for an external test package);
-/// - fields and methods in `go:<dir>#<Type>`; methods also together as that scope, and by bare name.
+/// - fields and methods in `go:<dir>#<Type>`; methods also together as that scope, and by bare name;
+/// - interfaces by the names of those that they embed.
 fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
     let dir = path.dir();
     let mut out: Vec<(Key, DefIdx)> = places(path).map(|key| (key, DefIdx::NONE)).to_vec();
@@ -157,7 +158,13 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
             (None, None) => None,
         };
         match owner {
-            None => out.push((Key::member(&scope, name), idx)),
+            None => {
+                out.push((Key::member(&scope, name), idx));
+                if def.kind == DefKind::Interface {
+                    let embedded = def.bases.iter().map(|base| facts.type_name(*base));
+                    out.extend(embedded.map(|base| (Key::any("go-embeds", base), idx)));
+                }
+            }
             Some(owner) => {
                 member_scope.clear();
                 member_scope.push_str(&scope);

@@ -2,16 +2,25 @@
 //!
 //! Both directions start from a method's bare name, so their cost depends on how common the name
 //! is; names with more candidate files than [`FILES_MAX`] are left alone. Interfaces are then looked for by
-//! the name with the types of the signature as they are written.
+//! the name with the types of the signature as they are written, and those that embed one by its name.
 
 use super::Linker;
+use super::members::Selection;
 use super::types::{DefAt, Ty, TyId, TyList, Types};
 use indexd_model::{DefFlags, DefIdx, DefKind, Key, Language};
+use rustc_hash::FxHashSet;
+use smallvec::{SmallVec, smallvec};
+use std::collections::{BTreeSet, VecDeque};
+use std::rc::Rc;
 
 /// Files that may declare a method of the same name before the search is given up.
 const FILES_MAX: usize = 24;
 /// Implementations named for one interface method.
 const IMPLEMENTATIONS_MAX: usize = 16;
+/// Interfaces named for one type.
+const INTERFACES_MAX: usize = 64;
+/// Names of methods of one type that are looked up.
+const METHODS_MAX: usize = 256;
 
 impl<'a> Linker<'a> {
     /// Methods of concrete types that a call of an interface's method may reach.
@@ -38,38 +47,80 @@ impl<'a> Linker<'a> {
         out
     }
 
-    /// Interfaces of the tree, with the method specification of the same name, that the receiver of
-    /// a method satisfies.
-    pub(super) fn interfaces_of(&mut self, method: DefAt) -> Vec<(DefAt, DefAt)> {
-        let Some((ty, _)) = self.receiver_type(method) else { return Vec::new() };
-        let name = self.def_name(method);
+    /// Interfaces of the tree that a type satisfies, by methods of its own and by promoted ones.
+    pub(super) fn interfaces_of(&mut self, ty: TyId) -> Vec<DefAt> {
         let mut out = Vec::new();
-        let mut specs = self.named(Key::any("go-interface", name), name);
-        if specs.is_none() {
-            let facts = self.facts(method.file);
-            let shaped = format!("{name}{}", facts.shape(facts.def(method.def)));
-            specs = self.named(Key::any("go-interface", &shaped), name);
-        }
-        for spec in specs.unwrap_or_default() {
-            let Some(holder) = self.def(spec).parent.some() else { continue };
-            let interface = DefAt { file: spec.file, def: holder };
-            let it = self.def(interface);
-            if it.kind != DefKind::Interface
-                || it.flags.has(DefFlags::ANONYMOUS)
-                || !it.type_params.is_empty()
-            {
-                continue;
-            }
-            self.record_type(interface);
-            let interface_ty = self.def_type(interface);
-            if let Some(wanted) = self.interface_methods(interface_ty)
-                && self.satisfies(ty, &wanted)
-            {
-                out.push((interface, spec));
-                if out.len() == IMPLEMENTATIONS_MAX {
-                    break;
+        let mut todo: VecDeque<DefAt> = VecDeque::new();
+        let mut seen: FxHashSet<DefAt> = FxHashSet::default();
+        for name in self.method_names(ty) {
+            let specs = self.specifications(ty, name);
+            todo.extend(
+                specs.into_iter().filter_map(|spec| {
+                    self.def(spec).parent.some().map(|def| DefAt { file: spec.file, def })
+                }),
+            );
+            while let Some(interface) = todo.pop_front() {
+                let it = self.def(interface);
+                let is_named = it.kind == DefKind::Interface && !it.flags.has(DefFlags::ANONYMOUS);
+                if !is_named || !it.type_params.is_empty() || !seen.insert(interface) {
+                    continue;
+                }
+                self.record_type(interface);
+                let interface_ty = self.def_type(interface);
+                let Some(wanted) = self.interface_methods(interface_ty) else { continue };
+                if self.satisfies(ty, &wanted) {
+                    out.push(interface);
+                    let name = self.def_name(interface);
+                    todo.extend(
+                        self.provided(Key::any("go-embeds", name)).iter().flat_map(|all| all.iter().copied()),
+                    );
+                }
+                if out.len() == INTERFACES_MAX {
+                    return out;
                 }
             }
+        }
+        out
+    }
+
+    /// The method specification of an interface with this name, its own or an embedded one.
+    pub(super) fn specification(&mut self, interface: DefAt, name: &str) -> Option<DefAt> {
+        let ty = self.def_type(interface);
+        let all = self.interface_methods(ty)?;
+        all.iter().map(|(spec, _)| *spec).find(|spec| self.def_name(*spec) == name)
+    }
+
+    /// Method specifications of interfaces that a method of a type may be meant by.
+    fn specifications(&mut self, ty: TyId, name: &'a str) -> Vec<DefAt> {
+        if let Some(specs) = self.named(Key::any("go-interface", name), name) {
+            return specs;
+        }
+        let Selection::Found(m) = self.select(ty, name) else { return Vec::new() };
+        let facts = self.facts(m.def.file);
+        let shaped = format!("{name}{}", facts.shape(facts.def(m.def.def)));
+        self.named(Key::any("go-interface", &shaped), name).unwrap_or_default()
+    }
+
+    /// Names of the methods of a type, those of embedded types included, sorted. Some may be hidden.
+    fn method_names(&mut self, ty: TyId) -> BTreeSet<&'a str> {
+        let mut out = BTreeSet::new();
+        let mut todo: SmallVec<[TyId; 4]> = smallvec![ty];
+        let mut seen: FxHashSet<TyId> = FxHashSet::default();
+        while let Some(ty) = todo.pop() {
+            let ty = match self.types.get(ty) {
+                Ty::Pointer(to) => to,
+                _ => ty,
+            };
+            if !seen.insert(ty) || out.len() > METHODS_MAX {
+                continue;
+            }
+            if let Ty::Named(def, _) = self.types.get(ty) {
+                let package = self.package_of(def.file);
+                let scope = format!("{}#{}", self.packages.get(package).scope, self.def_name(def));
+                let methods = self.provided(Key::scope(&scope));
+                out.extend(methods.iter().flat_map(|all| all.iter()).map(|at| self.def_name(*at)));
+            }
+            self.embedded(ty, &mut todo);
         }
         out
     }
@@ -82,9 +133,24 @@ impl<'a> Linker<'a> {
         self.view.find(Key::member(scope, self.def_name(at)));
     }
 
-    /// Methods of this name below a key that can be seen from the file being linked; `None` when too many
-    /// files have some.
+    /// Methods of this name below a key; as [`Linker::provided`].
     fn named(&mut self, key: Key, name: &'a str) -> Option<Vec<DefAt>> {
+        let all = self.provided(key)?;
+        Some(all.iter().copied().filter(|at| self.def_name(*at) == name).collect())
+    }
+
+    /// Definitions below a key that can be seen from the file being linked; `None` when too many files have
+    /// some.
+    fn provided(&mut self, key: Key) -> Option<Rc<[DefAt]>> {
+        if let Some(known) = self.provided.get(&key) {
+            return known.clone();
+        }
+        let found: Option<Rc<[_]>> = self.find_provided(key).map(Rc::from);
+        self.provided.insert(key, found.clone());
+        found
+    }
+
+    fn find_provided(&mut self, key: Key) -> Option<Vec<DefAt>> {
         let docs = self.view.find(key);
         if docs.len() > FILES_MAX {
             return None;
@@ -97,13 +163,8 @@ impl<'a> Linker<'a> {
             if interface.language != Language::Go || hidden || !self.is_built(file) {
                 continue;
             }
-            let facts = self.facts(file);
-            out.extend(
-                interface
-                    .provided(key)
-                    .filter(|d| *d != DefIdx::NONE && facts.def_name(*d) == name)
-                    .map(|def| DefAt { file, def }),
-            );
+            let defs = interface.provided(key).filter(|def| *def != DefIdx::NONE);
+            out.extend(defs.map(|def| DefAt { file, def }));
         }
         Some(out)
     }
@@ -114,8 +175,16 @@ impl<'a> Linker<'a> {
         let receiver = facts.str(facts.def(method.def).receiver?);
         let package = self.package_of(method.file);
         let def = self.package_member(package, receiver)?;
-        if !self.is_type(def) || self.def(def).kind == DefKind::Alias || !self.def(def).type_params.is_empty()
-        {
+        self.concrete_type(def)
+    }
+
+    /// The type of a definition, and the definition, when it declares a type of the package that may have
+    /// methods, without parameters.
+    pub(super) fn concrete_type(&mut self, def: DefAt) -> Option<(TyId, DefAt)> {
+        let it = self.def(def);
+        let is_of_package = it.parent == DefIdx::NONE && !it.flags.has(DefFlags::LOCAL);
+        let has_methods = self.is_type(def) && !matches!(it.kind, DefKind::Alias | DefKind::Interface);
+        if !is_of_package || !has_methods || !it.type_params.is_empty() {
             return None;
         }
         Some((self.types.id(Ty::Named(def, TyList::EMPTY)), def))
@@ -127,7 +196,7 @@ impl<'a> Linker<'a> {
             && wanted.iter().all(|&(spec, signature)| {
                 let name = self.def_name(spec);
                 match self.select(ty, name) {
-                    super::members::Selection::Found(m) => {
+                    Selection::Found(m) => {
                         self.def(m.def).kind == DefKind::Method && self.is_same_signature(m.ty, signature)
                     }
                     _ => false,

@@ -1,11 +1,12 @@
 //! Fields and methods of types, promoted ones included (Go specification, "Selectors").
 
-use super::Linker;
 use super::names::Member;
 use super::types::{DefAt, Ty, TyId, TyList};
+use super::{Linker, Specifications};
 use indexd_model::{DefFlags, DefIdx, DefKind, ExprId, Key};
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
+use std::rc::Rc;
 
 /// The result of looking up a selector.
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +135,7 @@ impl<'a> Linker<'a> {
     }
 
     /// Embedded types of a struct or interface, and the constraint's terms of a type parameter.
-    fn embedded(&mut self, ty: TyId, out: &mut SmallVec<[TyId; 4]>) {
+    pub(super) fn embedded(&mut self, ty: TyId, out: &mut SmallVec<[TyId; 4]>) {
         if let Ty::Param(file, binding) = self.types.get(ty) {
             out.extend(self.constraint(file, binding));
             return;
@@ -259,7 +260,16 @@ impl<'a> Linker<'a> {
 
     /// The method set of an interface: its specifications, embedded ones included. `None` when part
     /// of it is outside the tree or not known.
-    pub(super) fn interface_methods(&mut self, ty: TyId) -> Option<Vec<(DefAt, TyId)>> {
+    pub(super) fn interface_methods(&mut self, ty: TyId) -> Option<Specifications> {
+        if let Some(known) = self.interfaces.get(&ty) {
+            return known.clone();
+        }
+        let found: Option<Specifications> = self.all_specifications(ty).map(Rc::from);
+        self.interfaces.insert(ty, found.clone());
+        found
+    }
+
+    fn all_specifications(&mut self, ty: TyId) -> Option<Vec<(DefAt, TyId)>> {
         let mut out = Vec::new();
         let mut todo: SmallVec<[TyId; 4]> = smallvec![ty];
         let mut seen: FxHashSet<TyId> = FxHashSet::default();

@@ -23,11 +23,12 @@ use crate::loaded::{Blocks, Loaded};
 use crate::recorder::Recorder;
 use build::{Build, Constraint};
 use indexd_model::path::dir_of;
-use indexd_model::{DefIdx, Facts, FileDoc, FileRoles, Links};
+use indexd_model::{DefIdx, Facts, FileDoc, FileRoles, Key, Links};
 use members::Selection;
 use names::Entity;
 use packages::{Package, Packages};
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 use types::{DefAt, TyId, Types};
 
 /// Links one Go file. Copies of other repositories in a `vendor` folder are searchable, not linked.
@@ -61,6 +62,10 @@ struct Linker<'a> {
     underlying: FxHashMap<TyId, TyId>,
     selections: FxHashMap<(TyId, &'a str), Selection>,
     own_members: FxHashMap<(DefAt, &'a str), Option<DefAt>>,
+    /// See [`Linker::interface_methods`].
+    interfaces: FxHashMap<TyId, Option<Specifications>>,
+    /// See [`Linker::provided`].
+    provided: FxHashMap<Key, Option<Rc<[DefAt]>>>,
     free_names: FxHashMap<(u32, &'a str), Entity>,
     /// Other definitions that fit as well as the first one that was found.
     others: FxHashMap<DefAt, Vec<DefAt>>,
@@ -71,6 +76,9 @@ struct Linker<'a> {
     /// Depth of evaluation, see [`DEPTH_MAX`].
     depth: u32,
 }
+
+/// Methods that an interface asks for, with their types.
+type Specifications = Rc<[(DefAt, TyId)]>;
 
 /// Answers by number of an expression or a binding.
 struct Memos<T> {
@@ -187,6 +195,8 @@ impl<'a> Linker<'a> {
             underlying: FxHashMap::default(),
             selections: FxHashMap::default(),
             own_members: FxHashMap::default(),
+            interfaces: FxHashMap::default(),
+            provided: FxHashMap::default(),
             free_names: FxHashMap::default(),
             others: FxHashMap::default(),
             variants: FxHashMap::default(),

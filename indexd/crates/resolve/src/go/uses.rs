@@ -290,31 +290,28 @@ impl<'a> Walk<'_, 'a> {
     /// Types and methods of this file that satisfy interfaces of the tree.
     fn implements(&mut self) {
         let facts = self.l.facts(0);
-        let mut types: FxHashSet<(DefIdx, DefAt)> = FxHashSet::default();
+        let mut known: FxHashMap<DefAt, Vec<DefAt>> = FxHashMap::default();
         for i in 0..facts.interface.defs.len() as u32 {
-            let method = DefAt { file: 0, def: DefIdx(i) };
-            let it = facts.def(method.def);
-            if it.kind != DefKind::Method || it.receiver.is_none() {
-                continue;
+            let at = DefAt { file: 0, def: DefIdx(i) };
+            let it = facts.def(at.def);
+            let is_method = it.kind == DefKind::Method && it.receiver.is_some();
+            let of = if is_method { self.l.receiver_type(at) } else { self.l.concrete_type(at) };
+            let Some((ty, of)) = of else { continue };
+            let interfaces = match known.get(&of) {
+                Some(known) => known.clone(),
+                None => known.entry(of).or_insert(self.l.interfaces_of(ty)).clone(),
+            };
+            let mut targets = interfaces;
+            if is_method {
+                let specs =
+                    targets.into_iter().filter_map(|i| self.l.specification(i, facts.def_name(at.def)));
+                targets = specs.collect();
+                targets.sort_unstable();
+                targets.dedup();
             }
-            let (at, len) = (it.name_span.start, it.name_span.len() as u16);
-            let ty = self.l.receiver_type(method).map(|t| t.1);
-            for (interface, spec) in self.l.interfaces_of(method) {
-                self.link(EdgeKind::Implement, spec, at, len, Role::None, Rule::Implements);
-                if let Some(ty) = ty
-                    && ty.file == 0
-                    && types.insert((ty.def, interface))
-                {
-                    let span = facts.def(ty.def).name_span;
-                    self.link(
-                        EdgeKind::Implement,
-                        interface,
-                        span.start,
-                        span.len() as u16,
-                        Role::None,
-                        Rule::Implements,
-                    );
-                }
+            let (start, len) = (it.name_span.start, it.name_span.len() as u16);
+            for target in targets {
+                self.link(EdgeKind::Implement, target, start, len, Role::None, Rule::Implements);
             }
         }
     }
