@@ -35,15 +35,19 @@ if [ -n "${EVAL_QUESTIONS:-}" ]; then
   fi
 fi
 if [ -n "${EVAL_GRAPH:-}" ]; then
-  cargo build --release --quiet -p indexd-oracle --example edges --example relevance
+  cargo build --release --quiet -p indexd-oracle --example relevance
+  cargo build --release --quiet -p indexd -p ctlclient
+  # A daemon of its own, which ends with this.
+  home=$(mktemp -d)
+  mkdir -m 700 "$home/run"
+  ctl() { HOME=$home XDG_CACHE_HOME=$home XDG_STATE_HOME=$home XDG_CONFIG_HOME=$home XDG_RUNTIME_DIR=$home/run target/release/ctl "$@"; }
+  trap 'ctl daemon stop > /dev/null; rm -rf "$home"' EXIT
   score=$(ls "$EVAL_GRAPH"/score*.py | head -1)
   for truth in "$EVAL_GRAPH"/*/; do
     tree=$(basename "$truth")
     [ -d "${EVAL_TREES:?the trees}/$tree" ] || continue
-    out=$(mktemp)
-    target/release/examples/edges "$EVAL_TREES/$tree" >"$out"
-    python3 "$score" "${truth%/}" "$out" --min-confidence 0.5
-    rm "$out"
+    ctl export edges --jsonl --repo "$EVAL_TREES/$tree" >"$home/edges.jsonl"
+    python3 "$score" "${truth%/}" "$home/edges.jsonl" --min-confidence 0.5
     if [ -f "${truth}uses.jsonl.gz" ]; then
       target/release/examples/relevance names "${truth%/}" "$EVAL_TREES/$tree"
     fi

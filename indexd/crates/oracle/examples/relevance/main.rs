@@ -25,7 +25,6 @@
 //! History is read from the commits before each task's base. Metrics are means in percent.
 
 mod apart;
-mod folder;
 mod names;
 mod plain;
 mod reading;
