@@ -8,7 +8,7 @@
 #   EVAL_QUESTIONS=FILE EVAL_TREES=DIR scripts/eval.sh              plain questions, and what a reader pays;
 #                                                                   with EVAL_HINTS=FILE also as a caller asks
 #                                                                   who says what to expect
-#   ... scripts/eval.sh --ablate | --leave-one-out                  each signal off; tuned without each tree
+#   ... scripts/eval.sh --ablate                                    each signal off
 #
 # EVAL_TASKS    one task a line: text of a change, base commit, functions it touched
 # EVAL_MIRROR   bare clones as <owner>+<name>/repo
@@ -22,16 +22,16 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ -n "${EVAL_TASKS:-}" ]; then
   cargo build --release --quiet -p indexd-oracle --example relevance
-  target/release/examples/relevance "$EVAL_TASKS" "${EVAL_MIRROR:?bare clones as <owner>+<name>/repo}" "$@"
+  target/release/examples/relevance changes "$EVAL_TASKS" "${EVAL_MIRROR:?bare clones as <owner>+<name>/repo}" "$@"
 fi
 if [ -n "${EVAL_QUESTIONS:-}" ]; then
   cargo build --release --quiet -p indexd-oracle --example relevance
   target/release/examples/relevance questions "$EVAL_QUESTIONS" "${EVAL_TREES:?the trees}" --budget 2000,4000,8000 "$@"
-  target/release/examples/relevance reading "$EVAL_QUESTIONS" "$EVAL_TREES" --bands
+  target/release/examples/relevance reading "$EVAL_QUESTIONS" "$EVAL_TREES"
   if [ -n "${EVAL_HINTS:-}" ]; then
-    target/release/examples/relevance reading "$EVAL_QUESTIONS" "$EVAL_TREES" --hints "$EVAL_HINTS" --bands
+    target/release/examples/relevance reading "$EVAL_QUESTIONS" "$EVAL_TREES" --hints "$EVAL_HINTS"
     echo "asked of another tree:"
-    target/release/examples/relevance reading "$EVAL_QUESTIONS" "$EVAL_TREES" --hints "$EVAL_HINTS" --bands --wrong
+    target/release/examples/relevance reading "$EVAL_QUESTIONS" "$EVAL_TREES" --hints "$EVAL_HINTS" --wrong
   fi
 fi
 if [ -n "${EVAL_GRAPH:-}" ]; then
