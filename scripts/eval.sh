@@ -41,7 +41,7 @@ if [ -n "${EVAL_GRAPH:-}" ]; then
   home=$(mktemp -d)
   mkdir -m 700 "$home/run"
   ctl() { HOME=$home XDG_CACHE_HOME=$home XDG_STATE_HOME=$home XDG_CONFIG_HOME=$home XDG_RUNTIME_DIR=$home/run target/release/ctl "$@"; }
-  trap 'ctl daemon stop > /dev/null; rm -rf "$home"' EXIT
+  trap 'ctl daemon stop > /dev/null || true; rm -rf "$home"' EXIT
   score=$(ls "$EVAL_GRAPH"/score*.py | head -1)
   for truth in "$EVAL_GRAPH"/*/; do
     tree=$(basename "$truth")
