@@ -37,7 +37,6 @@ fetch_sdist Django 4.2.16
 fetch_sdist sympy 1.12
 
 cargo build --profile dist --quiet -p indexd -p ctlclient -p indexd-bench
-cargo build --profile dist --quiet -p indexd-lang --example parse_only
 trees=(--tree "go=$dir/go" --tree "django=$dir/Django" --tree "sympy=$dir/sympy")
 if [ -n "${BENCH_CLONE:-}" ]; then
   trees+=(--tree "$(basename "$BENCH_CLONE")=$BENCH_CLONE")

@@ -8,7 +8,7 @@
 #   EVAL_QUESTIONS=FILE EVAL_TREES=DIR scripts/eval.sh              plain questions, and what a reader pays;
 #                                                                   with EVAL_HINTS=FILE also as a caller asks
 #                                                                   who says what to expect
-#   ... scripts/eval.sh --ablate | --leave-one-out                  each signal off; tuned without each tree
+#   ... scripts/eval.sh --ablate                                    each signal off
 #
 # EVAL_TASKS    one task a line: text of a change, base commit, functions it touched
 # EVAL_MIRROR   bare clones as <owner>+<name>/repo
@@ -22,28 +22,32 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ -n "${EVAL_TASKS:-}" ]; then
   cargo build --release --quiet -p indexd-oracle --example relevance
-  target/release/examples/relevance "$EVAL_TASKS" "${EVAL_MIRROR:?bare clones as <owner>+<name>/repo}" "$@"
+  target/release/examples/relevance changes "$EVAL_TASKS" "${EVAL_MIRROR:?bare clones as <owner>+<name>/repo}" "$@"
 fi
 if [ -n "${EVAL_QUESTIONS:-}" ]; then
   cargo build --release --quiet -p indexd-oracle --example relevance
   target/release/examples/relevance questions "$EVAL_QUESTIONS" "${EVAL_TREES:?the trees}" --budget 2000,4000,8000 "$@"
-  target/release/examples/relevance reading "$EVAL_QUESTIONS" "$EVAL_TREES" --bands
+  target/release/examples/relevance reading "$EVAL_QUESTIONS" "$EVAL_TREES"
   if [ -n "${EVAL_HINTS:-}" ]; then
-    target/release/examples/relevance reading "$EVAL_QUESTIONS" "$EVAL_TREES" --hints "$EVAL_HINTS" --bands
+    target/release/examples/relevance reading "$EVAL_QUESTIONS" "$EVAL_TREES" --hints "$EVAL_HINTS"
     echo "asked of another tree:"
-    target/release/examples/relevance reading "$EVAL_QUESTIONS" "$EVAL_TREES" --hints "$EVAL_HINTS" --bands --wrong
+    target/release/examples/relevance reading "$EVAL_QUESTIONS" "$EVAL_TREES" --hints "$EVAL_HINTS" --wrong
   fi
 fi
 if [ -n "${EVAL_GRAPH:-}" ]; then
-  cargo build --release --quiet -p indexd-oracle --example edges --example relevance
+  cargo build --release --quiet -p indexd-oracle --example relevance
+  cargo build --release --quiet -p indexd -p ctlclient
+  # A daemon of its own, which ends with this.
+  home=$(mktemp -d)
+  mkdir -m 700 "$home/run"
+  ctl() { HOME=$home XDG_CACHE_HOME=$home XDG_STATE_HOME=$home XDG_CONFIG_HOME=$home XDG_RUNTIME_DIR=$home/run target/release/ctl "$@"; }
+  trap 'ctl daemon stop > /dev/null || true; rm -rf "$home"' EXIT
   score=$(ls "$EVAL_GRAPH"/score*.py | head -1)
   for truth in "$EVAL_GRAPH"/*/; do
     tree=$(basename "$truth")
     [ -d "${EVAL_TREES:?the trees}/$tree" ] || continue
-    out=$(mktemp)
-    target/release/examples/edges "$EVAL_TREES/$tree" >"$out"
-    python3 "$score" "${truth%/}" "$out" --min-confidence 0.5
-    rm "$out"
+    ctl export edges --jsonl --repo "$EVAL_TREES/$tree" >"$home/edges.jsonl"
+    python3 "$score" "${truth%/}" "$home/edges.jsonl" --min-confidence 0.5
     if [ -f "${truth}uses.jsonl.gz" ]; then
       target/release/examples/relevance names "${truth%/}" "$EVAL_TREES/$tree"
     fi

@@ -2,8 +2,9 @@
 //! tree-sitter alone in the same run.
 //!
 //! `cargo run --release -p indexd --example components -- TREE` prints seconds and multiples of
-//! parse-only. Clock: the CPU time of the thread, so other programs disturb it little; the files of
-//! a stage and of the yardstick take turns, so what disturbs one disturbs the other.
+//! parse-only. The files of a stage and of the yardstick take turns, so what disturbs one disturbs the other.
+
+mod shared;
 
 use anyhow::{Context as _, Result, bail};
 use indexd::workspace::indexing::stages::{self, Parts};
@@ -15,33 +16,16 @@ use indexd_model::terms::Vocabulary;
 use indexd_model::{Facts, FactsView, FileDoc, RepoPath};
 use indexd_os::Root;
 use indexd_store::{Opened, Overlays, Store};
-use rustix::time::{ClockId, clock_gettime};
+use shared::{Times, now};
 use std::path::Path;
 
-/// As in the daemon.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// Stages in the order of a build, with their CPU seconds.
-#[derive(Default)]
-struct Clock(Vec<(&'static str, f64)>);
-
-impl Clock {
-    fn time<T>(&mut self, stage: &'static str, run: impl FnOnce() -> T) -> T {
-        let before = now();
+impl Times {
+    fn time<T>(&self, stage: &'static str, run: impl FnOnce() -> T) -> T {
+        self.start(now());
         let out = run();
-        let took = now() - before;
-        match self.0.iter_mut().find(|s| s.0 == stage) {
-            Some(s) => s.1 += took,
-            None => self.0.push((stage, took)),
-        }
+        self.stage(stage);
         out
     }
-}
-
-fn now() -> f64 {
-    let t = clock_gettime(ClockId::ThreadCPUTime);
-    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
 }
 
 fn main() -> Result<()> {
@@ -73,7 +57,7 @@ fn parses(path: &str) -> Option<Parses> {
 }
 
 fn run(root: &Path, is_profiled: bool) -> Result<()> {
-    let mut clock = Clock::default();
+    let clock = Times::default();
     let mut tree = Tree::new(root, &[], KnownFiles::default());
     let changes = clock.time("walk", || tree.sweep())?;
     let mut files: Vec<(RepoPath, u64)> = changes.changed.into_iter().collect();
@@ -115,8 +99,10 @@ fn run(root: &Path, is_profiled: bool) -> Result<()> {
     drop(facts);
     clock.time("store: finish", || bulk.finish(None, None, &Overlays::default()))?;
     println!("{} files, {n_lines} lines; parse-only {parse_only:.2} s", files.len());
-    let total: f64 = clock.0.iter().map(|s| s.1).sum();
-    for (stage, took) in clock.0.iter().chain([&("all", total)]) {
+    let taken = clock.taken.take().into_iter();
+    let mut taken: Vec<(&str, f64)> = taken.map(|(stage, all)| (stage, all.iter().sum())).collect();
+    taken.push(("all", taken.iter().map(|s| s.1).sum()));
+    for (stage, took) in taken {
         println!("  {stage:<14} {took:7.2} s  {:5.2} x", took / parse_only);
     }
     Ok(())

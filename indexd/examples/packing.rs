@@ -1,11 +1,10 @@
 //! CPU time of each stage of a pack, over the stored index of a tree.
 //!
-//! `cargo run --release -p indexd --example packing -- TREE HOME [TASKS.jsonl]` keeps the index in
-//! HOME, so that a second run (under a profiler, say) finds it there, and prints milliseconds.
-//! Packs go to the folder PACKS of the environment, so that those of two programs can be compared. Texts
-//! are the first sentences of documentation in the tree, each asked once, and stack traces of about
-//! 500 words through its definitions; or the `query` members of TASKS. Clock: the CPU time of the
-//! thread, so other programs disturb it little.
+//! `cargo run --release -p indexd --example packing -- TREE HOME` keeps the index in HOME, so that a second
+//! run (under a profiler, say) finds it there, and prints milliseconds. Texts are the first sentences of
+//! documentation in the tree, each asked once, and stack traces of about 500 words through its definitions.
+
+mod shared;
 
 use anyhow::{Context as _, Result, bail};
 use indexd::config::Config;
@@ -20,15 +19,11 @@ use indexd_pack::unit::Units;
 use indexd_pack::{Context, Request, Tuning, build};
 use indexd_store::{Snapshot, Store};
 use indexd_text::{CounterOptions, counter};
-use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
-use std::cell::{Cell, RefCell};
+use shared::{Times, now};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// As in the daemon.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Texts of each kind.
 const TEXTS: usize = 120;
@@ -37,23 +32,11 @@ const FRAMES: usize = 40;
 
 fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
-    let usage = "usage: packing TREE HOME [TASKS.jsonl]";
-    let root = PathBuf::from(args.next().context(usage)?).canonicalize()?;
-    let home = PathBuf::from(args.next().context(usage)?);
-    let store = open(&root, &home)?;
+    let (Some(tree), Some(home)) = (args.next(), args.next()) else { bail!("usage: packing TREE HOME") };
+    let store = open(&PathBuf::from(tree).canonicalize()?, Path::new(&home))?;
     let snapshot = store.snapshot()?;
-    let kinds = match args.next() {
-        Some(path) => vec![("tasks", tasks(Path::new(&path))?)],
-        None => vec![("sentences", sentences(&snapshot)), ("traces", traces(&snapshot))],
-    };
-    let folder = std::env::var_os("PACKS").map(PathBuf::from);
-    if let Some(folder) = &folder {
-        std::fs::create_dir_all(folder)?;
-    }
-    for (kind, texts) in kinds {
-        measure(kind, &texts, &snapshot, folder.as_deref())?;
-    }
-    Ok(())
+    measure("sentences", &sentences(&snapshot), &snapshot)?;
+    measure("traces", &traces(&snapshot), &snapshot)
 }
 
 /// The index of the tree as it is now, with its tokens counted.
@@ -83,7 +66,7 @@ fn open(root: &Path, home: &Path) -> Result<Store> {
     Ok(store)
 }
 
-fn measure(kind: &str, texts: &[String], snapshot: &Snapshot, folder: Option<&Path>) -> Result<()> {
+fn measure(kind: &str, texts: &[String], snapshot: &Snapshot) -> Result<()> {
     let config = indexd_pack::Config::default();
     let counter = counter(&config.tokenizer, &CounterOptions::default())?;
     let times = Times::default();
@@ -98,8 +81,8 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot, folder: Option<&Pa
     for (i, text) in texts.iter().enumerate() {
         asked.set(now());
         let budgets = json!({"maxTotalTokens": 8000, "maxBytesPerItem": 16_000});
-        let with = |explain: bool| json!({"query": text, "budgets": budgets, "includeExplain": explain});
-        let request = Request::from_json(with(false))?;
+        let request = json!({"query": text, "budgets": budgets, "includeExplain": false});
+        let request = Request::from_json(request)?;
         let context = Context { stage: &stage, cancel: &cancel, ..Context::new(&config, &tuning, &*counter) };
         let started = now();
         times.start(started);
@@ -109,12 +92,6 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot, folder: Option<&Pa
         times.start(started);
         stage("all");
         drop(pack);
-        if let Some(folder) = folder {
-            let asked = Request::from_json(with(true))?;
-            let context = Context::new(&config, &tuning, &*counter);
-            let explained = build(snapshot, &asked, &context)?.canonical();
-            std::fs::write(folder.join(format!("{kind}-{i}.json")), explained)?;
-        }
         if json.len() < 100 {
             bail!("an empty pack for {text:?}");
         }
@@ -131,55 +108,14 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot, folder: Option<&Pa
         texts.len(),
         longest.get() * 1e3
     );
-    times.print();
+    for (name, values) in times.taken.borrow_mut().iter_mut() {
+        values.iter_mut().for_each(|seconds| *seconds *= 1e3);
+        values.sort_by(f64::total_cmp);
+        let at = |q: usize| values[(values.len() - 1) * q / 100];
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        println!("  {name:<16} p50 {:6.2}  p90 {:6.2}  mean {mean:6.2} ms", at(50), at(90));
+    }
     Ok(())
-}
-
-/// Milliseconds that stages took, by name.
-#[derive(Default)]
-struct Times {
-    taken: RefCell<Vec<(&'static str, Vec<f64>)>>,
-    last: Cell<f64>,
-}
-
-impl Times {
-    /// Begins a stage at this second.
-    fn start(&self, at: f64) {
-        self.last.set(at);
-    }
-
-    /// Ends a stage and begins the next.
-    fn stage(&self, name: &'static str) {
-        let took = (now() - self.last.replace(now())) * 1e3;
-        let mut taken = self.taken.borrow_mut();
-        match taken.iter_mut().find(|t| t.0 == name) {
-            Some(t) => t.1.push(took),
-            None => taken.push((name, vec![took])),
-        }
-    }
-
-    fn print(&self) {
-        for (name, values) in self.taken.borrow_mut().iter_mut() {
-            values.sort_by(f64::total_cmp);
-            let at = |q: usize| values[(values.len() - 1) * q / 100];
-            let mean = values.iter().sum::<f64>() / values.len() as f64;
-            println!("  {name:<16} p50 {:6.2}  p90 {:6.2}  mean {mean:6.2} ms", at(50), at(90));
-        }
-    }
-}
-
-fn now() -> f64 {
-    let t = clock_gettime(ClockId::ThreadCPUTime);
-    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
-}
-
-fn tasks(path: &Path) -> Result<Vec<String>> {
-    let mut texts = Vec::new();
-    for line in std::fs::read_to_string(path)?.lines().filter(|l| !l.trim().is_empty()) {
-        let task: serde_json::Value = serde_json::from_str(line)?;
-        texts.push(task["query"].as_str().context("a task has no query")?.to_owned());
-    }
-    Ok(texts)
 }
 
 /// First sentences of doc comments all over the tree, without the name that they explain.

@@ -13,18 +13,17 @@ use std::time::{Duration, Instant};
 pub struct Programs {
     ctl: PathBuf,
     indexd: PathBuf,
-    parse_only: PathBuf,
 }
 
 impl Programs {
-    /// Looks for the three binaries in `bin`.
+    /// Looks for the binaries in `bin`.
     pub fn find(bin: &Path) -> Result<Self> {
         let bin = bin.canonicalize().with_context(|| format!("no directory {}", bin.display()))?;
         let at = |name: &str| {
             let path = bin.join(name);
             if path.is_file() { Ok(path) } else { bail!("{} is missing: build it first", path.display()) }
         };
-        Ok(Self { ctl: at("ctl")?, indexd: at("indexd")?, parse_only: at("examples/parse_only")? })
+        Ok(Self { ctl: at("ctl")?, indexd: at("indexd")? })
     }
 
     /// Starts `indexd --stdio` with its directories in `home`.
@@ -37,12 +36,6 @@ impl Programs {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()?)
-    }
-
-    /// Runs the parse-only yardstick over a tree.
-    pub fn parse_only(&self, root: &Path) -> Result<Value> {
-        let out = Command::new(&self.parse_only).arg(root).output()?;
-        Ok(serde_json::from_slice(&out.stdout)?)
     }
 }
 
@@ -94,7 +87,7 @@ impl Daemon {
         });
         let daemon = Self { ctl: programs.ctl.clone(), home, child, peak, stop };
         let deadline = Instant::now() + Duration::from_secs(10);
-        while !daemon.ctl(&["status"])?.status.success() {
+        while !daemon.ctl(&["workspace", "list"])?.status.success() {
             if Instant::now() > deadline {
                 bail!("the daemon did not come up");
             }
@@ -141,21 +134,13 @@ impl Daemon {
 
     /// Files linked so far in the one workspace there is.
     pub fn n_linked(&self) -> Result<u64> {
-        self.status()?.pointer("/workspaces/0/nLinked").and_then(Value::as_u64).context("odd status")
-    }
-
-    /// `ctl status --json`.
-    pub fn status(&self) -> Result<Value> {
-        Ok(serde_json::from_slice(&self.ok(&["status", "--json"])?)?)
+        let status: Value = serde_json::from_slice(&self.ok(&["status", "--json"])?)?;
+        status.pointer("/workspaces/0/nLinked").and_then(Value::as_u64).context("odd status")
     }
 
     /// CPU time of the daemon so far.
     pub fn cpu(&self) -> Result<Duration> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        let after = stat.rsplit_once(')').context("odd stat line")?.1;
-        let ticks: u64 =
-            after.split_whitespace().skip(11).take(2).filter_map(|f| f.parse::<u64>().ok()).sum();
-        Ok(Duration::from_millis(ticks * 10))
+        cpu_of(self.child.id())
     }
 
     /// CPU time so far of the threads that open the index, walk the tree and watch it.
@@ -213,26 +198,24 @@ impl Drop for Daemon {
 
 fn private(command: &mut Command, home: &Path) {
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", home);
-    for (key, dir) in [
-        ("XDG_CONFIG_HOME", "config"),
-        ("XDG_CACHE_HOME", "cache"),
-        ("XDG_STATE_HOME", "state"),
-        ("XDG_RUNTIME_DIR", "run"),
-    ] {
-        let dir = home.join(dir);
-        std::fs::create_dir_all(&dir).ok();
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o700)).ok();
-        }
-        command.env(key, dir);
+    // The folder is this user's alone, as folders of `tempfile` are.
+    for dir in ["CONFIG", "CACHE", "STATE"] {
+        command.env(format!("XDG_{dir}_HOME"), home.join(dir.to_lowercase()));
     }
+    command.env("XDG_RUNTIME_DIR", home);
     command.env("INDEXD_NO_AUTOSTART", "1");
 }
 
 /// Longer than the daemon waits before it takes up idle work.
 const IDLE: Duration = Duration::from_millis(2_500);
+
+/// User and system time of a process so far (fields 14 and 15 of its `stat`, 100 Hz).
+pub fn cpu_of(pid: u32) -> Result<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let after = stat.rsplit_once(')').context("odd stat line")?.1;
+    let ticks: u64 = after.split_whitespace().skip(11).take(2).filter_map(|f| f.parse::<u64>().ok()).sum();
+    Ok(Duration::from_millis(ticks * 10))
+}
 
 fn anon_kib(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;

@@ -230,7 +230,7 @@ pub fn in_other_words(request: &Value) -> Value {
         ("/budgets", "maxItems", json!(80)),
         ("/budgets", "maxItemsPerSection", json!(25)),
         ("/budgets", "maxBytesPerItem", json!(4_096)),
-        ("/budgets", "stop", json!("budget")),
+        ("/budgets", "stop", json!("value")),
         ("/ordering", "primary", json!("hybridScore")),
         ("/expansion", "includeSameFileNeighbors", json!(false)),
         ("/expansion", "requireEvidence", json!(false)),

@@ -1,5 +1,6 @@
 //! A private copy of a tree, with queries to ask and edits to make.
 
+use crate::daemon::cpu_of;
 use anyhow::{Context, Result, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -48,7 +49,7 @@ impl Tree {
             bail!("could not copy {}", dir.display());
         }
         let mut sources = Vec::new();
-        collect(&to.path().join("tree"), &mut sources);
+        collect(&to.path().join("tree"), &["go", "py"], &mut sources);
         sources.sort();
         let n_go = sources.iter().filter(|p| p.extension().is_some_and(|e| e == "go")).count();
         let queries = if n_go * 2 > sources.len() { GO } else { PYTHON };
@@ -117,14 +118,32 @@ impl Tree {
         Ok(name)
     }
 
-    /// Bytes of all files but those under `.git`.
-    pub fn bytes(&self) -> Result<u64> {
-        self.find("-printf", "%s\\n").map(|v| v.iter().filter_map(|l| l.parse::<u64>().ok()).sum())
+    /// CPU time of tree-sitter alone for the Go and Python files, in memory: the yardstick of a build.
+    pub fn parse_only(&self) -> Result<Duration> {
+        let [mut go, mut python] = [tree_sitter::Parser::new(), tree_sitter::Parser::new()];
+        go.set_language(&tree_sitter_go::LANGUAGE.into())?;
+        python.set_language(&tree_sitter_python::LANGUAGE.into())?;
+        let mut paths = Vec::new();
+        collect(&self.root(), &["go", "py", "pyi"], &mut paths);
+        paths.sort();
+        let read = |path: &PathBuf| Some((path.extension()? == "go", std::fs::read(path).ok()?));
+        let mut sources: Vec<(bool, Vec<u8>)> = paths.iter().filter_map(read).collect();
+        sources.retain(|(_, bytes)| bytes.len() as u64 <= indexd_model::limits::FILE_BYTES_PARSED_MAX);
+        let before = cpu_of(std::process::id())?;
+        for (is_go, bytes) in &sources {
+            let parser = if *is_go { &mut go } else { &mut python };
+            drop(parser.parse(bytes, None));
+        }
+        Ok(cpu_of(std::process::id())?.saturating_sub(before))
     }
 
-    /// How many files there are but those under `.git`.
-    pub fn n_files(&self) -> Result<usize> {
-        self.find("-printf", "x\\n").map(|v| v.len())
+    /// How many files there are but those under `.git`, and their bytes.
+    pub fn sizes(&self) -> Result<(usize, u64)> {
+        let mut find = Command::new("find");
+        find.arg(self.root()).args(["-name", ".git", "-prune", "-o", "-type", "f", "-printf", "%s\\n"]);
+        let out = find.output().context("find is missing")?;
+        let printed = String::from_utf8_lossy(&out.stdout);
+        Ok((printed.lines().count(), printed.lines().filter_map(|l| l.parse::<u64>().ok()).sum()))
     }
 
     /// CPU time of `find` looking at every file but those under `.git`: the yardstick of a restart.
@@ -137,24 +156,16 @@ impl Tree {
         let seconds = seconds.filter(|s| s.len() == 2).with_context(|| format!("find: {printed}"))?;
         Ok(Duration::from_secs_f64(seconds.iter().sum()))
     }
-
-    fn find(&self, a: &str, b: &str) -> Result<Vec<String>> {
-        let out = Command::new("find")
-            .arg(self.root())
-            .args(["-name", ".git", "-prune", "-o", "-type", "f", a, b])
-            .output()
-            .context("find is missing")?;
-        Ok(String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect())
-    }
 }
 
-fn collect(dir: &Path, out: &mut Vec<PathBuf>) {
+/// Files with one of these extensions.
+fn collect(dir: &Path, extensions: &[&str], out: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let Ok(kind) = entry.file_type() else { continue };
         let path = entry.path();
         if kind.is_dir() && entry.file_name() != ".git" {
-            collect(&path, out);
-        } else if kind.is_file() && path.extension().is_some_and(|e| e == "go" || e == "py") {
+            collect(&path, extensions, out);
+        } else if kind.is_file() && path.extension().is_some_and(|e| extensions.iter().any(|x| e == *x)) {
             out.push(path);
         }
     }

@@ -25,8 +25,6 @@ enum Task {
         #[arg(long)]
         no_tests: bool,
     },
-    /// Compare the crates' dependencies with the codemap of ARCHITECTURE.md
-    Layers,
     /// Measure how many ways lead through each function
     Complexity {
         /// Functions to print, the largest first
@@ -37,12 +35,6 @@ enum Task {
     Prose,
     /// Run the clients of proto/clients and the plugins of editors against a real daemon
     Editors,
-    /// Measure against the yardsticks; arguments go to scripts/bench.sh
-    Bench {
-        /// For scripts/bench.sh
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        args: Vec<String>,
-    },
 }
 
 /// The tool that finds unused dependencies, and its version.
@@ -54,7 +46,6 @@ fn main() -> Result<()> {
     let top = top()?;
     match Cli::parse().task {
         Task::Check { no_tests } => check(&top, no_tests),
-        Task::Layers => layers(&top),
         Task::Complexity { show } => {
             for m in complexity::measure(&top)?.iter().take(show) {
                 println!("{} {}", m.number, m.name);
@@ -73,7 +64,6 @@ fn main() -> Result<()> {
             prose::check(&top)
         }
         Task::Editors => editors::run(&top),
-        Task::Bench { args } => run(&top, "bash", &[&["scripts/bench.sh".to_owned()], &args[..]].concat()),
     }
 }
 

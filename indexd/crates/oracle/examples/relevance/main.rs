@@ -1,31 +1,10 @@
-//! Measures packs against tasks from real history: are the functions that a change touched in the
-//! pack that its text gives?
+//! Measures packs against known answers.
 //!
-//! ```text
-//! cargo run --release -p indexd-oracle --example relevance -- TASKS.jsonl MIRRORS
-//!     [--budget 4000,8000] [--repo cobra,gin | --without cobra] [--limit N]
-//!     [--variant NAME:key=value,key=value ...] [--ablate] [--by-repo] [--misses]
-//! ... relevance questions QUESTIONS.jsonl TREES [--budget 2000,4000,8000] [--variant ...] [--misses]
-//!     [--ablate] [--leave-one-out]
-//! ... relevance reading QUESTIONS.jsonl TREES [--hints HINTS.jsonl] [--with names,words,rewrite] [--wrong]
-//!     [--budget 4000] [--fill] [--bands] [--by-tree] [--misses] [--variant ...]
-//! ... relevance names TRUTH TREE [--budget 4000,8000] [--variant ...] [--misses]
-//! ... relevance show TREE TEXT [--budget 8000] [--json]
-//! ```
-//!
-//! `questions` asks plain questions of folders, which may be clones, `reading` counts what is printed until the
-//! answer is on the page, with and without what a caller expects (`--wrong` asks another tree), `names` asks for symbols and looks for their
-//! neighbourhood, `show` prints one pack. Beside `TASKS.jsonl`, `TASKS.needs.jsonl` says what one must
-//! see to write each change.
-//!
-//! `MIRRORS` holds bare clones as `<owner>+<name>/repo`. A variant changes configuration by path,
-//! for example `half:weights.file=0.15`; `--ablate` adds one variant for each signal, off.
-//! `--leave-one-out` tunes what questions use without each tree and measures it there.
-//! `--by-repo` prints each repository apart and all but each one, `--misses` what was not found.
-//! History is read from the commits before each task's base. Metrics are means in percent.
+//! `scripts/eval.sh` runs the modes: `changes` asks with the texts of real changes, `questions` asks plain questions
+//! of folders, which may be clones, `reading` counts what is printed until the answer is on the page, and `names`
+//! asks for symbols and looks for their neighbourhood. Beside `TASKS.jsonl`, `TASKS.needs.jsonl` says what one must
+//! see to write each change. History is read from the commits before each task's base. Metrics are means in percent.
 
-mod apart;
-mod folder;
 mod names;
 mod plain;
 mod reading;
@@ -34,8 +13,9 @@ mod task;
 mod tree;
 
 use anyhow::{Context as _, Result};
+use clap::Parser;
 use indexd_pack::{Config, Context, Pack, Request, Tuning, build};
-use score::{Metrics, Scores};
+use score::{RANKS, SHARES, Scores};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -68,94 +48,75 @@ pub struct Settings {
     is_thrifty: bool,
 }
 
-struct Options {
-    budgets: Vec<u64>,
-    variants: Vec<(String, Settings)>,
-    by_repo: bool,
-    misses: bool,
-    mirrors: String,
+/// The default settings and those beside them, by name.
+pub type Variants = Vec<(String, Settings)>;
+
+#[derive(Parser)]
+struct Args {
+    #[command(subcommand)]
+    ask: Ask,
+    /// Tokens of packs.
+    #[arg(long, global = true, value_delimiter = ',', default_value = "4000,8000")]
+    budget: Vec<u64>,
+    /// Other settings beside the defaults, for example `half:weights.file=0.15`.
+    #[arg(long, global = true, value_name = "NAME:KEY=VALUE,...", value_parser = variant)]
+    variant: Vec<(String, Settings)>,
+    /// One more variant for each signal, off.
+    #[arg(long, global = true)]
+    ablate: bool,
+}
+
+#[derive(clap::Subcommand)]
+enum Ask {
+    /// Are the functions that a change touched in the pack that its text gives?
+    Changes {
+        /// One task a line.
+        tasks: String,
+        /// Bare clones as `<owner>+<name>/repo`.
+        mirrors: String,
+        /// Each repository apart, and all but each one.
+        #[arg(long)]
+        by_repo: bool,
+    },
+    /// Is the code that answers a plain question in its pack?
+    Questions {
+        /// One question a line.
+        questions: String,
+        /// The trees, by name.
+        trees: String,
+    },
+    /// How much is read until the answer is on the page, in packs of 4,000 tokens?
+    Reading(reading::Args),
+    /// Does the pack of a name hold its definition, callers, callees and a test?
+    Names {
+        /// A folder with `defs.jsonl.gz` and `uses.jsonl.gz`.
+        truth: String,
+        /// The tree.
+        tree: String,
+    },
 }
 
 fn main() -> Result<()> {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let value = |flag: &str| args.iter().position(|a| a == flag).and_then(|i| args.get(i + 1));
-    let has = |flag: &str| args.iter().any(|a| a == flag);
-    let budgets: Vec<u64> = value("--budget")
-        .map_or("4000,8000", String::as_str)
-        .split(',')
-        .map(str::parse)
-        .collect::<Result<_, _>>()?;
-    let tasks_path = args.first().context("usage: relevance TASKS.jsonl MIRRORS")?;
-    if let ("questions" | "names", [_, truth, root, ..]) = (tasks_path.as_str(), &args[..]) {
-        let variants = variants(&args)?;
-        if has("--leave-one-out") {
-            return apart::leave_one_out(truth, root, &budgets);
+    let args = Args::parse();
+    let budgets = &args.budget;
+    let mut variants = vec![("default".to_owned(), Settings::default())];
+    variants.extend(args.variant);
+    if args.ablate {
+        let weights = FEATURES.map(|w| format!("no {w}:weights.{w}=0"));
+        let others = OFF.map(|(name, change)| format!("{name}:{change}"));
+        let all: Result<Variants> = weights.iter().chain(&others).map(|spec| variant(spec)).collect();
+        variants.extend(all?);
+    }
+    match &args.ask {
+        Ask::Changes { tasks, mirrors, by_repo } => {
+            let rows = run(&task::load(tasks)?, mirrors, budgets, &variants)?;
+            report(&rows, budgets, &variants, *by_repo);
+            Ok(())
         }
-        let ask = if tasks_path == "names" { names::run } else { plain::run };
-        return ask(truth, root, &budgets, &variants, has("--misses"));
+        Ask::Questions { questions, trees } => plain::run(questions, trees, budgets, &variants),
+        Ask::Reading(args) => reading::run(args, &variants),
+        Ask::Names { truth, tree } => names::run(truth, tree, budgets, &variants),
     }
-    if let ("reading", [_, questions, root, ..]) = (tasks_path.as_str(), &args[..]) {
-        return reading::run(questions, root, &args, &variants(&args)?);
-    }
-    if let ("show", [_, root, query, ..]) = (tasks_path.as_str(), &args[..]) {
-        let variants = variants(&args)?;
-        let settings = &variants.last().context("a variant")?.1;
-        return show(&pack(&tree::folder(root)?, query, &[], budgets[0], settings)?, has("--json"));
-    }
-    let mut tasks = task::load(tasks_path)?;
-    if let Some(repos) = value("--repo") {
-        tasks.retain(|t| repos.split(',').any(|r| t.repo.contains(r)));
-    }
-    if let Some(repos) = value("--without") {
-        tasks.retain(|t| !repos.split(',').any(|r| t.repo.contains(r)));
-    }
-    if let Some(n) = value("--every") {
-        let n: usize = n.parse()?;
-        tasks = tasks.into_iter().step_by(n).collect();
-    }
-    tasks.truncate(value("--limit").map_or(Ok(usize::MAX), |n| n.parse())?);
-    let variants = variants(&args)?;
-    let options = Options {
-        budgets,
-        variants,
-        by_repo: has("--by-repo"),
-        misses: has("--misses"),
-        mirrors: args.get(1).context("usage: relevance TASKS.jsonl MIRRORS")?.clone(),
-    };
-    let results = run(&tasks, &options)?;
-    report(&results, &options);
-    Ok(())
-}
-
-/// Prints a pack.
-fn show(pack: &Pack, as_json: bool) -> Result<()> {
-    if as_json {
-        println!("{}", pack.canonical());
-        return Ok(());
-    }
-    println!("{}", pack.rendered);
-    for s in pack.sections.iter().filter(|s| !s.items.is_empty()) {
-        println!("{}: {}", s.name, s.items.len());
-    }
-    println!("{} tokens", pack.stats.token_count);
-    Ok(())
-}
-
-/// The default configuration and what `--variant` and `--ablate` ask for beside it.
-fn variants(args: &[String]) -> Result<Vec<(String, Settings)>> {
-    let mut out = vec![("default".to_owned(), Settings::default())];
-    for (i, _) in args.iter().enumerate().filter(|(_, a)| *a == "--variant") {
-        out.push(variant(args.get(i + 1).context("--variant needs NAME:key=value")?)?);
-    }
-    if args.iter().any(|a| a == "--ablate") {
-        for w in FEATURES {
-            out.push(variant(&format!("no {w}:weights.{w}=0"))?);
-        }
-        for (name, change) in OFF {
-            out.push(variant(&format!("{name}:{change}"))?);
-        }
-    }
-    Ok(out)
 }
 
 /// Parses `NAME:key=value,...` on top of the default configuration.
@@ -181,74 +142,52 @@ fn variant(spec: &str) -> Result<(String, Settings)> {
     Ok((name.to_owned(), settings))
 }
 
-/// Results by variant: repository, task and scores.
-type Results = Vec<Vec<(String, String, Scores)>>;
+/// The scores of a task, with each variant.
+struct Row {
+    repo: String,
+    scores: Vec<Scores>,
+}
 
-fn run(tasks: &[Task], options: &Options) -> Result<Results> {
+fn run(tasks: &[Task], mirrors: &str, budgets: &[u64], variants: &Variants) -> Result<Vec<Row>> {
     let mut by_repo: BTreeMap<&str, Vec<&Task>> = BTreeMap::new();
     for t in tasks {
         by_repo.entry(&t.repo).or_default().push(t);
     }
-    let queue = Mutex::new(by_repo.into_iter().collect::<Vec<_>>());
-    let results: Mutex<Vec<(usize, String, String, Scores)>> = Mutex::default();
-    let failure = Mutex::new(None);
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some((repo, tasks)) = { queue.lock().expect("no panic holds the lock").pop() } {
-                    if let Err(e) = run_repo(repo, &tasks, options, &results) {
-                        *failure.lock().expect("no panic holds the lock") = Some(e);
-                    }
-                }
-            });
+    let queue = Mutex::new(by_repo.into_iter());
+    let next = || queue.lock().expect("no panic holds the lock").next();
+    let work = || -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        while let Some((repo, tasks)) = next() {
+            let mut trees = Trees::open(mirrors, repo)?;
+            for task in tasks {
+                let view = trees.at(&task.base)?;
+                let scores = variants.iter().map(|(_, settings)| scores(task, &view, budgets, settings));
+                rows.push(Row { repo: repo.to_owned(), scores: scores.collect::<Result<_>>()? });
+            }
         }
-    });
-    if let Some(e) = failure.into_inner().expect("no panic holds the lock") {
-        return Err(e);
-    }
-    let mut rows = results.into_inner().expect("no panic holds the lock");
-    rows.sort_by(|a, b| (a.0, &a.1, &a.2).cmp(&(b.0, &b.1, &b.2)));
-    let mut out: Results = vec![Vec::new(); options.variants.len()];
-    for (variant, repo, task, scores) in rows {
-        out[variant].push((repo, task, scores));
-    }
-    Ok(out)
+        Ok(rows)
+    };
+    let mut rows = std::thread::scope(|scope| {
+        let workers = [scope.spawn(work), scope.spawn(work)];
+        let rows: Result<Vec<_>> = workers.into_iter().map(|w| w.join().expect("no panic")).collect();
+        rows.map(|rows| rows.into_iter().flatten().collect::<Vec<Row>>())
+    })?;
+    rows.sort_by(|a, b| a.repo.cmp(&b.repo));
+    Ok(rows)
 }
 
-fn run_repo(
-    repo: &str,
-    tasks: &[&Task],
-    options: &Options,
-    results: &Mutex<Vec<(usize, String, String, Scores)>>,
-) -> Result<()> {
-    let mut trees = Trees::open(&options.mirrors, repo)?;
-    for task in tasks {
-        let view = trees.at(&task.base)?;
-        let add = |i: usize, scores: Scores| {
-            let mut all = results.lock().expect("no panic holds the lock");
-            all.push((i, repo.to_owned(), task.id.clone(), scores));
-        };
-        for (i, (_, config)) in options.variants.iter().enumerate() {
-            let mut scores = Scores::default();
-            for &budget in &options.budgets {
-                let started = std::time::Instant::now();
-                let pack = pack(&view, &task.query, &[], budget, config)?;
-                scores.micros += started.elapsed().as_micros() as u64 / options.budgets.len() as u64;
-                scores.packs.insert(budget, score::pack(task, &pack));
-                scores.rank = score::rank(task, &pack, &view);
-                scores.confidence = pack.confidence.score;
-                scores.budget_over |= pack.stats.token_count > budget;
-                if options.misses
-                    && i + 1 == options.variants.len()
-                    && Some(&budget) == options.budgets.last()
-                {
-                    score::print_misses(task, &pack);
-                }
-            }
-            add(i, scores);
-        }
+fn scores(task: &Task, view: &indexd_oracle::Oracle, budgets: &[u64], settings: &Settings) -> Result<Scores> {
+    let mut scores = Scores::default();
+    for &budget in budgets {
+        let started = std::time::Instant::now();
+        let pack = pack(view, &task.query, &[], budget, settings)?;
+        scores.ms += started.elapsed().as_micros() as f64 / 1e3 / budgets.len() as f64;
+        scores.packs.insert(budget, score::shares(task, &pack));
+        scores.rank = score::rank(task, &pack, view);
+        scores.confidence = pack.confidence.score;
+        scores.budget_over |= pack.stats.token_count > budget;
     }
-    Ok(())
+    Ok(scores)
 }
 
 fn pack(
@@ -270,80 +209,49 @@ fn pack(
     Ok(build(view, &request, &context)?)
 }
 
-fn report(results: &Results, options: &Options) {
-    let budgets = &options.budgets;
-    let mut head = String::from("| variant | n |");
-    for b in budgets {
-        let k = b / 1000;
-        head.push_str(&format!(
-            " file {k}k | func {k}k | strict {k}k | line {k}k | most {k}k | needs {k}k | new | far | test files | tests {k}k | tokens |"
-        ));
-    }
-    println!("{head} mrr | file_acc@5 | func_acc@1 | func_acc@5 | func_acc@10 | ms |");
+fn report(rows: &[Row], budgets: &[u64], variants: &Variants, by_repo: bool) {
+    let of_budget = |b: &u64| {
+        let titles = SHARES.map(|name| format!(" {} |", name.replace('K', &format!("{}k", b / 1000))));
+        titles.concat() + " tokens |"
+    };
+    let head: String = budgets.iter().map(of_budget).collect();
+    println!("| variant | n |{head} {} | ms |", RANKS.join(" | "));
     println!("|---|---|{}---|---|---|---|---|---|", "---|".repeat(11 * budgets.len()));
-    for ((name, _), rows) in options.variants.iter().zip(results) {
-        print_row(name, rows.iter().map(|r| &r.2), budgets);
+    for (i, (name, _)) in variants.iter().enumerate() {
+        print_row(name, rows.iter().map(|r| &r.scores[i]), budgets);
     }
-    if options.by_repo {
-        let rows = &results[0];
-        let mut repos: Vec<&String> = rows.iter().map(|r| &r.0).collect();
-        repos.dedup();
+    let mut repos: Vec<&str> = rows.iter().filter(|_| by_repo).map(|r| r.repo.as_str()).collect();
+    repos.dedup();
+    for (prefix, is_of) in [("", true), ("without ", false)] {
         for repo in &repos {
-            print_row(repo, rows.iter().filter(|r| r.0 == **repo).map(|r| &r.2), budgets);
-        }
-        for repo in &repos {
-            print_row(
-                &format!("without {repo}"),
-                rows.iter().filter(|r| r.0 != **repo).map(|r| &r.2),
-                budgets,
-            );
+            let of = rows.iter().filter(|r| (r.repo == *repo) == is_of);
+            print_row(&format!("{prefix}{repo}"), of.map(|r| &r.scores[0]), budgets);
         }
     }
-    for &b in budgets {
-        let curve: Vec<(bool, f64)> = results[0]
-            .iter()
-            .filter_map(|r| Some((r.2.packs[&b].func_recall? > 0.0, r.2.confidence)))
-            .collect();
+    for b in budgets {
+        let defaults = rows.iter().map(|r| &r.scores[0]);
+        let curve: Vec<(bool, f64)> =
+            defaults.filter_map(|s| Some((s.packs[b].0[score::FUNC]? > 0.0, s.confidence))).collect();
         println!("area under the curve of confidence at {b}: {:.3}", score::area(&curve));
     }
-    let over = results.iter().flatten().filter(|r| r.2.budget_over).count();
+    let over = rows.iter().flat_map(|r| &r.scores).filter(|s| s.budget_over).count();
     println!("\npacks over budget: {over}");
 }
 
 fn print_row<'s>(name: &str, rows: impl Iterator<Item = &'s Scores>, budgets: &[u64]) {
     let rows: Vec<&Scores> = rows.collect();
-    let mean = |f: &dyn Fn(&Scores) -> Option<f64>| -> f64 {
-        let values: Vec<f64> = rows.iter().filter_map(|s| f(s)).collect();
-        100.0 * values.iter().sum::<f64>() / values.len().max(1) as f64
-    };
+    let mean = |f: &dyn Fn(&Scores) -> Option<f64>| score::mean(rows.iter().filter_map(|s| f(s)));
     let mut line = format!("| {name} | {} |", rows.len());
     for b in budgets {
-        let at = |f: fn(&Metrics) -> Option<f64>| mean(&|s: &Scores| f(&s.packs[b]));
-        line.push_str(&format!(
-            " {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.0} |",
-            at(|m| Some(m.file_recall)),
-            at(|m| m.func_recall),
-            at(|m| m.func_strict),
-            at(|m| m.line_recall),
-            at(|m| m.most_lines),
-            at(|m| m.needs_recall),
-            at(|m| m.needs_new),
-            at(|m| m.needs_far),
-            at(|m| m.test_files),
-            at(|m| m.test_funcs),
-            at(|m| Some(m.tokens)) / 100.0
-        ));
+        for i in 0..SHARES.len() {
+            line += &format!(" {:.1} |", 100.0 * mean(&|s| s.packs[b].0[i]));
+        }
+        line += &format!(" {:.0} |", mean(&|s| Some(s.packs[b].1 as f64)));
     }
-    let rank = |f: fn(&score::Ranks) -> Option<f64>| mean(&|s: &Scores| f(&s.rank));
-    println!(
-        "{line} {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.2} |",
-        rank(|r| Some(r.mrr)),
-        rank(|r| Some(r.file_acc_5)),
-        rank(|r| r.func_acc_1),
-        rank(|r| r.func_acc_5),
-        rank(|r| r.func_acc_10),
-        mean(&|s: &Scores| Some(s.micros as f64 / 1000.0)) / 100.0
-    );
+    for i in 0..RANKS.len() {
+        line += &format!(" {:.1} |", 100.0 * mean(&|s| s.rank[i]));
+    }
+    println!("{line} {:.2} |", mean(&|s| Some(s.ms)));
 }
 
 /// Reads a member of a JSON object as text.

@@ -2,8 +2,8 @@
 //!
 //! Truth is a folder with `defs.jsonl.gz` and `uses.jsonl.gz`, as made by a compiler or a type checker.
 
-use crate::Settings;
-use crate::score::shown;
+use crate::Variants;
+use crate::score::{mean, shown};
 use crate::tree;
 use anyhow::{Context as _, Result};
 use indexd_pack::Pack;
@@ -68,13 +68,7 @@ fn truth(folder: &str) -> Result<Truth> {
 }
 
 /// Asks for each of the symbols by its name, and by a question about it.
-pub fn run(
-    truth_at: &str,
-    root: &str,
-    budgets: &[u64],
-    variants: &[(String, Settings)],
-    misses: bool,
-) -> Result<()> {
+pub fn run(truth_at: &str, root: &str, budgets: &[u64], variants: &Variants) -> Result<()> {
     let t = truth(truth_at)?;
     let picked = pick(&t);
     let view = tree::folder(root)?;
@@ -82,16 +76,13 @@ pub fn run(
     for (variant, config) in variants {
         for style in ["NAME", "how does NAME work and what calls it"] {
             for &budget in budgets {
-                let mut sums = [(0.0, 0); 4];
+                let mut sums: [Vec<f64>; 4] = Default::default();
                 for place in &picked {
                     let query = style.replace("NAME", &t.defs[*place].0);
                     let pack = crate::pack(&view, &query, &[], budget, config)?;
-                    t.judge(place, &query, &pack, &mut sums, misses);
+                    t.judge(place, &pack, &mut sums);
                 }
-                let cells: Vec<String> = sums
-                    .iter()
-                    .map(|(sum, n)| format!("{:.1}", 100.0 * sum / f64::from((*n).max(1))))
-                    .collect();
+                let cells = sums.map(|values| format!("{:.1}", 100.0 * mean(values)));
                 println!("| {variant}: {style} | {budget} | {} |", cells.join(" | "));
             }
         }
@@ -126,7 +117,7 @@ fn pick(t: &Truth) -> Vec<&Place> {
 
 impl Truth {
     /// Adds how much of the definition, its callers, its callees and its tests a pack shows.
-    fn judge(&self, place: &Place, query: &str, pack: &Pack, sums: &mut [(f64, u32); 4], misses: bool) {
+    fn judge(&self, place: &Place, pack: &Pack, sums: &mut [Vec<f64>; 4]) {
         let (none, no_callees) = (BTreeMap::new(), BTreeSet::new());
         let have = shown(pack);
         let sees = |path: &str, lines: &BTreeSet<u32>| {
@@ -138,33 +129,15 @@ impl Truth {
         let n_callees = callees.iter().filter(|c| sees(&c.0, &BTreeSet::from([c.1]))).count();
         let of =
             |n: usize, all: usize| n.min(NEIGHBOURS_MAX.min(all)) as f64 / NEIGHBOURS_MAX.min(all) as f64;
-        let mut add = |i: usize, value: f64| {
-            sums[i].0 += value;
-            sums[i].1 += 1;
-        };
-        add(0, f64::from(u8::from(sees(&place.0, &BTreeSet::from([place.1])))));
-        add(1, of(n_callers, callers.len()));
-        add(2, of(n_callees, callees.len()));
+        sums[0].push(f64::from(u8::from(sees(&place.0, &BTreeSet::from([place.1])))));
+        sums[1].push(of(n_callers, callers.len()));
+        sums[2].push(of(n_callees, callees.len()));
         let tests = self.tests.get(place).unwrap_or(&none);
         if !tests.is_empty() {
             let is_seen = |(from, lines): (&Place, &BTreeSet<u32>)| {
                 sees(&from.0, lines) || sees(&from.0, &BTreeSet::from([from.1]))
             };
-            add(3, f64::from(u8::from(tests.iter().any(is_seen))));
-        }
-        if misses && of(n_callers, callers.len()) + of(n_callees, callees.len()) < 2.0 {
-            println!(
-                "    {query}: {n_callers} of {} callers, {n_callees} of {} callees; tokens {}",
-                callers.len(),
-                callees.len(),
-                pack.stats.token_count
-            );
-            for (from, lines) in callers.iter().filter(|(from, lines)| !sees(&from.0, lines)) {
-                println!("        caller {}:{} {lines:?}", from.0, from.1);
-            }
-            for c in callees.iter().filter(|c| !sees(&c.0, &BTreeSet::from([c.1]))) {
-                println!("        callee {}:{} {}", c.0, c.1, self.defs[c].0);
-            }
+            sums[3].push(f64::from(u8::from(tests.iter().any(is_seen))));
         }
     }
 }

@@ -1,14 +1,12 @@
 //! Plain questions with known answers, over folders: does the pack show the code that answers?
 
-use crate::Settings;
-use crate::score::{Shown, shown};
+use crate::Variants;
+use crate::score::{Shown, mean, shown};
+use crate::task::lines;
 use crate::tree;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use indexd_oracle::Oracle;
 use indexd_pack::Pack;
-use indexd_pack::request::SeedProvider;
-use indexd_pack::retrieve::search;
-use indexd_pack::unit::Units;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,15 +42,15 @@ pub struct Place {
 }
 
 /// How well a pack answers, each in 0..1.
-#[derive(Clone, Copy, Default)]
-pub struct Found {
+#[derive(Clone, Copy)]
+struct Found {
     /// Answers shown, in parts of all.
-    pub recall: f64,
+    recall: f64,
     any: f64,
     /// Whether the first item is an answer.
-    pub first: f64,
+    first: f64,
     /// `1 / rank` of the first answer.
-    pub mrr: f64,
+    mrr: f64,
     doubt: bool,
     confidence: f64,
 }
@@ -68,10 +66,8 @@ pub struct Asked {
 impl Asked {
     /// Reads the questions of `file` and the trees below `root`; questions of other trees are left out.
     pub fn read(file: &str, root: &str) -> Result<Self> {
-        let text = std::fs::read_to_string(file).with_context(|| file.to_owned())?;
-        let lines: Vec<Value> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
         // Other lines say where the trees come from.
-        let questions = lines.into_iter().filter(|v| v["question"].is_string());
+        let questions = lines(file)?.into_iter().filter(|v: &Value| v["question"].is_string());
         let mut questions: Vec<Question> = questions.map(serde_json::from_value).collect::<Result<_, _>>()?;
         let mut views = BTreeMap::new();
         for name in questions.iter().map(|q| q.tree.clone()).collect::<BTreeSet<_>>() {
@@ -90,79 +86,34 @@ impl Asked {
     pub fn trees(&self) -> Vec<&str> {
         self.views.keys().map(String::as_str).collect()
     }
-
-    /// Asks every question at every budget.
-    pub fn ask(&self, settings: &Settings, budgets: &[u64]) -> Result<Answers<'_>> {
-        let mut found: Answers = BTreeMap::new();
-        for q in &self.questions {
-            for &budget in budgets {
-                let pack = crate::pack(&self.views[&q.tree], &q.text, &[], budget, settings)?;
-                found.entry((&q.tree, budget)).or_default().push(score(q, &pack));
-            }
-        }
-        Ok(found)
-    }
-
-    fn print_misses(&self, settings: &Settings, budget: u64) -> Result<()> {
-        for q in &self.questions {
-            let view = &self.views[&q.tree];
-            let pack = crate::pack(view, &q.text, &[], budget, settings)?;
-            let of = score(q, &pack);
-            if of.recall < 1.0 || of.first < 1.0 {
-                println!("{} {:.2} {}", q.id, of.recall, q.text);
-                print_ranks(q, view, settings);
-                for i in pack.items().take(8) {
-                    println!("    {}:{} {}", i.path(), i.lines().start, i.title);
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
-/// What was found, by tree and budget.
-pub type Answers<'q> = BTreeMap<(&'q str, u64), Vec<Found>>;
+/// What was found, with the tree and the budget.
+type Answers<'q> = Vec<(&'q str, u64, Found)>;
 
 /// Asks every question of `file` of the trees below `root`, with each variant.
-pub fn run(
-    file: &str,
-    root: &str,
-    budgets: &[u64],
-    variants: &[(String, Settings)],
-    misses: bool,
-) -> Result<()> {
+pub fn run(file: &str, root: &str, budgets: &[u64], variants: &Variants) -> Result<()> {
     let asked = Asked::read(file, root)?;
-    if let Some((_, settings)) = variants.last().filter(|_| misses) {
-        asked.print_misses(settings, budgets[budgets.len() / 2])?;
-    }
     let cells: Vec<String> = budgets.iter().map(|b| format!("{b}: recall | any | first | mrr")).collect();
     println!("| questions | n | {} |\n|---|---|{}", cells.join(" | "), "---|".repeat(4 * budgets.len()));
-    let mut first: Option<Answers> = None;
     for (name, settings) in variants {
-        let found = asked.ask(settings, budgets)?;
-        let at = |b: u64| found.iter().filter(move |(k, _)| k.1 == b).flat_map(|(_, f)| f).copied();
-        let against =
-            first.as_ref().map_or(String::new(), |first| trees_changed(first, &found, &asked.trees()));
-        print_row(&format!("{name}{against}"), budgets, |b| at(b).collect());
-        first.get_or_insert_with(|| found.clone());
+        let mut all = Answers::new();
+        for q in &asked.questions {
+            for &budget in budgets {
+                let pack = crate::pack(&asked.views[&q.tree], &q.text, &[], budget, settings)?;
+                all.push((&q.tree, budget, score(q, &pack)));
+            }
+        }
+        let at = |b: u64| all.iter().filter(move |a| a.1 == b);
+        print_row(name, budgets, |b| at(b).map(|a| a.2).collect());
         if variants.len() == 1 {
             for tree in asked.trees() {
-                print_row(tree, budgets, |b| found[&(tree, b)].clone());
+                print_row(tree, budgets, |b| at(b).filter(|a| a.0 == tree).map(|a| a.2).collect());
             }
-            budgets.iter().for_each(|&b| print_doubt(b, &at(b).collect::<Vec<_>>()));
+            budgets.iter().for_each(|&b| print_doubt(b, &at(b).map(|a| a.2).collect::<Vec<_>>()));
         }
     }
     Ok(())
-}
-
-/// How many trees have more and fewer of their answers shown than with the first variant.
-fn trees_changed(first: &Answers, found: &Answers, trees: &[&str]) -> String {
-    let sum = |of: &Answers, tree: &str| -> f64 {
-        of.iter().filter(|(k, _)| k.0 == tree).flat_map(|(_, f)| f).map(|f| f.recall + 0.5 * f.mrr).sum()
-    };
-    let changes = trees.iter().map(|t| sum(found, t) - sum(first, t));
-    let (more, fewer) = changes.fold((0, 0), |(m, f), c| (m + i32::from(c > 1e-9), f + i32::from(c < -1e-9)));
-    format!(" (+{more} -{fewer} trees)")
 }
 
 /// Prints how well confidence tells answered questions from others.
@@ -179,39 +130,11 @@ fn print_doubt(budget: u64, found: &[Found]) {
     );
 }
 
-/// Prints where retrieval has the answers, and what speaks for each.
-fn print_ranks(q: &Question, view: &Oracle, config: &Settings) {
-    let mut units = Units::new(view);
-    let found = search(&mut units, &q.text, &[], &config.tuning.weights, SeedProvider::Hybrid).0;
-    println!(
-        "    words: {}",
-        found.weighted.terms.iter().map(|(t, w)| format!("{t} {w:.1}")).collect::<Vec<_>>().join(", ")
-    );
-    println!(
-        "    feedback: {}",
-        found.weighted.feedback.iter().map(|(t, w)| format!("{t} {w:.1}")).collect::<Vec<_>>().join(", ")
-    );
-    for g in &q.gold {
-        let rank = found.hits.iter().position(|h| {
-            let lines = h.unit.lines();
-            *h.file.path == *g.path && lines.start <= g.start && g.start <= lines.end
-        });
-        println!("  gold {}:{}-{} rank {rank:?}", g.path, g.start, g.end);
-        if let Some(h) = rank.map(|r| &found.hits[r]) {
-            println!("       total {:.2} of {:.2} {:?}", h.total, found.hits[0].total, h.scored);
-        }
-    }
-    for (i, h) in found.hits.iter().enumerate().take(12) {
-        println!("    {i} {}:{} {:.2} {:?}", h.file.path, h.unit.lines().start, h.total, h.scored.features);
-    }
-}
-
 fn print_row(name: &str, budgets: &[u64], of: impl Fn(u64) -> Vec<Found>) {
     let mut line = format!("| {name} | {} |", of(budgets[0]).len());
     for &b in budgets {
         let found = of(b);
-        let mean =
-            |f: fn(&Found) -> f64| 100.0 * found.iter().map(f).sum::<f64>() / found.len().max(1) as f64;
+        let mean = |f: fn(&Found) -> f64| 100.0 * mean(found.iter().map(f));
         line.push_str(&format!(
             " {:.1} | {:.1} | {:.1} | {:.1} |",
             mean(|f| f.recall),

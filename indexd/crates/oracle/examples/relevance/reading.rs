@@ -3,10 +3,11 @@
 //! A definition is *seen* at the first place of the text where its path stands and behind it, before another
 //! path, a line number from one line before its first line to three after it.
 
-use crate::Settings;
 use crate::plain::{Asked, Question};
-use crate::task;
-use anyhow::{Context as _, Result};
+use crate::score::{mean, share};
+use crate::task::{self, lines};
+use crate::{Settings, Variants};
+use anyhow::Result;
 use indexd_oracle::Oracle;
 use indexd_pack::Pack;
 use indexd_pack::pack::Confidence;
@@ -16,12 +17,28 @@ use indexd_pack::unit::Units;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
+/// Tokens of a pack.
+const BUDGET: u64 = 4_000;
 /// Tokens at which the share of seen definitions is printed; the first four make up the value.
 const STEPS: [u64; 5] = [300, 1_000, 2_000, 4_000, 8_000];
 /// Tokens within which the first answer must be seen to count as first.
 const FIRST: u64 = 150;
 /// Hits whose ranks are printed.
 const RANKS: [usize; 4] = [1, 5, 10, 20];
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// One question a line.
+    questions: String,
+    /// The trees, by name.
+    trees: String,
+    /// What a caller expects, `{id, names, words}` a line.
+    #[arg(long)]
+    hints: Option<String>,
+    /// Ask each question of another tree.
+    #[arg(long)]
+    wrong: bool,
+}
 
 /// What a caller expects, as a model wrote it from the question and the name of the project alone.
 #[derive(Clone, Default, Deserialize)]
@@ -30,12 +47,10 @@ struct Hint {
     id: String,
     names: Vec<String>,
     words: Vec<String>,
-    rewrite: String,
 }
 
 /// One answer.
 struct Read {
-    tree: String,
     tokens: u64,
     /// Tokens until each answer is seen.
     costs: Vec<Option<u64>>,
@@ -45,77 +60,36 @@ struct Read {
     is_first: bool,
 }
 
-/// Asks every question of `file` with each variant, as a reader does.
-pub fn run(file: &str, root: &str, args: &[String], variants: &[(String, Settings)]) -> Result<()> {
-    let value = |flag: &str| args.iter().position(|a| a == flag).and_then(|i| args.get(i + 1));
-    let asked = Asked::read(file, root)?;
-    let hints = match value("--hints") {
-        Some(file) => hints(file)?,
-        None => BTreeMap::new(),
-    };
-    let with = value("--with").map_or("names,words", String::as_str);
-    let budget = value("--budget").map_or(Ok(4_000), |b| b.parse())?;
-    let expect = |q: &Question| -> Vec<String> {
-        let Some(h) = hints.get(&q.id) else { return Vec::new() };
-        let mut out = Vec::new();
-        for part in with.split(',') {
-            match part {
-                "names" => out.extend(h.names.iter().cloned()),
-                "words" => out.extend(h.words.iter().cloned()),
-                _ => out.push(h.rewrite.clone()),
-            }
-        }
-        out
-    };
+/// Asks every question with each variant, as a reader does.
+pub fn run(args: &Args, variants: &Variants) -> Result<()> {
+    let asked = Asked::read(&args.questions, &args.trees)?;
+    let hints: Vec<Hint> = args.hints.as_deref().map_or(Ok(Vec::new()), lines)?;
+    let hints: BTreeMap<&str, &Hint> = hints.iter().map(|h| (h.id.as_str(), h)).collect();
     println!(
         "| variant | R@300 | 1000 | 2000 | 4000 | 8000 | value | first | tokens | most | hits 1 | 5 | 10 | 20 |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
-    let fills = args.iter().any(|a| a == "--fill");
-    let is_wrong = args.iter().any(|a| a == "--wrong");
     let trees = asked.trees();
     // The tree of a question, or the next one, which has no answer.
     let tree = |q: &Question| {
         let at = trees.iter().position(|t| *t == q.tree).unwrap_or(0);
-        trees[if is_wrong { (at + 1) % trees.len() } else { at }]
+        trees[(at + usize::from(args.wrong)) % trees.len()]
     };
     for (name, settings) in variants {
-        let settings = &Settings { is_thrifty: !fills, ..settings.clone() };
+        let settings = Settings { is_thrifty: true, ..settings.clone() };
         let mut rows = Vec::new();
         for q in &asked.questions {
-            rows.push(read(q, &asked.views[tree(q)], &expect(q), budget, settings)?);
+            let expect = hints.get(q.id.as_str()).map(|h| [&h.names[..], &h.words].concat());
+            rows.push(read(q, &asked.views[tree(q)], &expect.unwrap_or_default(), &settings)?);
         }
-        print_row(name, &rows.iter().collect::<Vec<_>>());
-        if args.iter().any(|a| a == "--by-tree") {
-            for tree in asked.trees() {
-                print_row(tree, &rows.iter().filter(|r| r.tree == tree).collect::<Vec<_>>());
-            }
-        }
-        if args.iter().any(|a| a == "--bands") {
-            print_bands(&rows);
-        }
-        if args.iter().any(|a| a == "--misses") {
-            for (q, r) in asked.questions.iter().zip(&rows) {
-                if r.costs.iter().any(|c| c.is_none_or(|c| c > 1_000)) {
-                    println!(
-                        "{} {:?} {:?} of {} {:.2} {}",
-                        q.id, r.ranks, r.costs, r.tokens, r.confidence.fit, q.text
-                    );
-                }
-            }
-        }
+        print_row(name, &rows);
+        print_bands(&rows);
     }
     Ok(())
 }
 
-fn hints(file: &str) -> Result<BTreeMap<String, Hint>> {
-    let text = std::fs::read_to_string(file).with_context(|| file.to_owned())?;
-    let all: Vec<Hint> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
-    Ok(all.into_iter().map(|h| (h.id.clone(), h)).collect())
-}
-
-fn read(q: &Question, view: &Oracle, expect: &[String], budget: u64, settings: &Settings) -> Result<Read> {
-    let pack = crate::pack(view, &q.text, expect, budget, settings)?;
+fn read(q: &Question, view: &Oracle, expect: &[String], settings: &Settings) -> Result<Read> {
+    let pack = crate::pack(view, &q.text, expect, BUDGET, settings)?;
     let mut units = Units::new(view);
     let found = search(&mut units, &q.text, expect, &settings.tuning.weights, SeedProvider::Hybrid).0;
     let rank = |g: &crate::plain::Place| {
@@ -128,7 +102,6 @@ fn read(q: &Question, view: &Oracle, expect: &[String], budget: u64, settings: &
     let cost = |at: usize| u64::from(task::counter().count_tokens(&pack.rendered[..at]));
     let costs = q.gold.iter().map(|g| seen(&pack, &g.path, g.start).map(cost)).collect();
     Ok(Read {
-        tree: q.tree.clone(),
         tokens: pack.stats.token_count,
         costs,
         confidence: pack.confidence,
@@ -159,20 +132,14 @@ fn seen(pack: &Pack, path: &str, start: u32) -> Option<usize> {
     None
 }
 
-fn print_row(name: &str, rows: &[&Read]) {
-    let mean =
-        |f: &dyn Fn(&Read) -> f64| 100.0 * rows.iter().map(|r| f(r)).sum::<f64>() / rows.len().max(1) as f64;
-    let share = |of: usize, n: usize| of as f64 / n.max(1) as f64;
-    let at = |step: u64| {
-        mean(&|r| share(r.costs.iter().filter(|c| c.is_some_and(|c| c <= step)).count(), r.costs.len()))
-    };
+fn print_row(name: &str, rows: &[Read]) {
+    let mean = |f: &dyn Fn(&Read) -> f64| 100.0 * mean(rows.iter().map(f));
+    let at = |step: u64| mean(&|r| share(r.costs.iter(), |c| c.is_some_and(|c| c <= step)).unwrap_or(0.0));
     let steps = STEPS.map(at);
     let first = mean(&|r| f64::from(u8::from(r.costs.iter().any(|c| c.is_some_and(|c| c <= FIRST)))));
     let mut tokens: Vec<u64> = rows.iter().map(|r| r.tokens).collect();
     tokens.sort_unstable();
-    let hits = RANKS.map(|n| {
-        mean(&|r| share(r.ranks.iter().filter(|x| x.is_some_and(|x| x < n)).count(), r.ranks.len()))
-    });
+    let hits = RANKS.map(|n| mean(&|r| share(r.ranks.iter(), |x| x.is_some_and(|x| x < n)).unwrap_or(0.0)));
     let cells: Vec<String> = steps
         .iter()
         .copied()

@@ -11,38 +11,32 @@ const HEAD_LINES: u32 = 10;
 /// Functions ranked at most.
 const RANKED_MAX: usize = 100;
 
-#[derive(Clone, Default)]
-pub struct Metrics {
-    pub file_recall: f64,
-    pub func_recall: Option<f64>,
-    pub func_strict: Option<f64>,
-    pub line_recall: Option<f64>,
-    /// 1 where at least three quarters of the changed lines are shown.
-    pub most_lines: Option<f64>,
-    pub needs_recall: Option<f64>,
-    pub needs_new: Option<f64>,
-    pub needs_far: Option<f64>,
-    pub test_files: Option<f64>,
-    pub test_funcs: Option<f64>,
-    pub tokens: f64,
-}
+/// The parts of [`Shares`]; `K` stands for the budget.
+pub const SHARES: [&str; 10] =
+    ["file K", "func K", "strict K", "line K", "most K", "needs K", "new", "far", "test files", "tests K"];
+/// Functions in [`SHARES`].
+pub const FUNC: usize = 1;
+/// The parts of [`Ranks`].
+pub const RANKS: [&str; 5] = ["mrr", "file_acc@5", "func_acc@1", "func_acc@5", "func_acc@10"];
 
-#[derive(Clone, Default)]
-pub struct Ranks {
-    pub mrr: f64,
-    pub file_acc_5: f64,
-    pub func_acc_1: Option<f64>,
-    pub func_acc_5: Option<f64>,
-    pub func_acc_10: Option<f64>,
-}
+/// How much of a task a pack shows, in 0..1 and where the task has any, and the tokens of the pack.
+pub type Shares = ([Option<f64>; SHARES.len()], u64);
+/// In which order a pack has the files and functions of a task, in 0..1.
+pub type Ranks = [Option<f64>; RANKS.len()];
 
 #[derive(Clone, Default)]
 pub struct Scores {
-    pub packs: BTreeMap<u64, Metrics>,
+    pub packs: BTreeMap<u64, Shares>,
     pub rank: Ranks,
-    pub micros: u64,
+    pub ms: f64,
     pub budget_over: bool,
     pub confidence: f64,
+}
+
+/// The mean of numbers; 0 of none.
+pub fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (sum, n) = values.into_iter().fold((0.0, 0), |(sum, n), value| (sum + value, n + 1));
+    sum / f64::from(n.max(1))
 }
 
 pub type Shown<'p> = BTreeMap<&'p str, BTreeSet<u32>>;
@@ -62,16 +56,14 @@ fn is_covered(g: &Gold, have: &BTreeSet<u32>) -> bool {
         || (g.def..=(g.def + HEAD_LINES).min(g.end)).all(|l| have.contains(&l))
 }
 
-fn share(hits: usize, of: usize) -> Option<f64> {
-    (of > 0).then(|| hits as f64 / of as f64)
+/// The share of these that are hits; `None` of none.
+pub fn share<T>(all: impl ExactSizeIterator<Item = T>, is_hit: impl Fn(&T) -> bool) -> Option<f64> {
+    let n = all.len();
+    (n > 0).then(|| all.filter(is_hit).count() as f64 / n as f64)
 }
 
-pub fn pack(task: &Task, pack: &Pack) -> Metrics {
-    metrics(task, &shown(pack), pack.stats.token_count)
-}
-
-/// What the lines that are shown for so many tokens hold of a task.
-pub fn metrics(task: &Task, have: &Shown, n_tokens: u64) -> Metrics {
+pub fn shares(task: &Task, pack: &Pack) -> Shares {
+    let have = shown(pack);
     let none = BTreeSet::new();
     let of = |path: &str| have.get(path).unwrap_or(&none);
     let funcs: Vec<&Gold> = task.gold.iter().filter(|g| g.is_func()).collect();
@@ -81,39 +73,28 @@ pub fn metrics(task: &Task, have: &Shown, n_tokens: u64) -> Metrics {
         .flat_map(|g| g.changed.iter().map(|l| (g.path.as_str(), *l)))
         .chain(task.gold_loose.iter().flat_map(|(path, lines)| lines.iter().map(|l| (path.as_str(), *l))))
         .collect();
-    let lines = share(changed.iter().filter(|(p, l)| of(p).contains(l)).count(), changed.len());
+    let lines = share(changed.iter(), |(path, line)| of(path).contains(line));
     let seen =
         |n: &Need| n.lines.iter().filter(|l| of(&n.path).contains(l)).count() as f64 / n.lines.len() as f64;
+    let truth = task.needs.as_ref();
     let needs = |pick: &dyn Fn(&Need) -> bool| {
-        let of_task = task.needs.as_ref()?.needs.iter().filter(|n| pick(n));
-        let shares: Vec<f64> = of_task.map(seen).collect();
-        (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+        let shares: Vec<f64> = truth?.needs.iter().filter(|n| pick(n)).map(seen).collect();
+        (!shares.is_empty()).then(|| mean(shares))
     };
-    let tests = task.needs.as_ref();
-    Metrics {
-        most_lines: lines.map(|l| f64::from(u8::from(l >= 0.75))),
-        needs_recall: needs(&|_| true),
-        needs_new: needs(&|n| !n.kept),
-        needs_far: needs(&|n| n.reach != Some(1)),
-        test_files: tests.and_then(|n| {
-            share(n.test_files.iter().filter(|f| have.contains_key(f.as_str())).count(), n.test_files.len())
-        }),
-        test_funcs: tests.and_then(|n| {
-            share(n.tests.iter().filter(|t| of(&t.path).contains(&t.def)).count(), n.tests.len())
-        }),
-        tokens: n_tokens as f64,
-        file_recall: share(
-            task.gold_files.iter().filter(|f| have.contains_key(f.as_str())).count(),
-            task.gold_files.len(),
-        )
-        .unwrap_or(0.0),
-        func_recall: share(funcs.iter().filter(|g| is_covered(g, of(&g.path))).count(), funcs.len()),
-        func_strict: share(
-            funcs.iter().filter(|g| g.changed.iter().all(|l| of(&g.path).contains(l))).count(),
-            funcs.len(),
-        ),
-        line_recall: lines,
-    }
+    let shares = [
+        Some(share(task.gold_files.iter(), |f| have.contains_key(f.as_str())).unwrap_or(0.0)),
+        share(funcs.iter(), |g| is_covered(g, of(&g.path))),
+        share(funcs.iter(), |g| g.changed.iter().all(|l| of(&g.path).contains(l))),
+        lines,
+        // Whether at least three quarters of the changed lines are shown.
+        lines.map(|l| f64::from(u8::from(l >= 0.75))),
+        needs(&|_| true),
+        needs(&|n| !n.kept),
+        needs(&|n| n.reach != Some(1)),
+        truth.and_then(|t| share(t.test_files.iter(), |f| have.contains_key(f.as_str()))),
+        truth.and_then(|t| share(t.tests.iter(), |t| of(&t.path).contains(&t.def))),
+    ];
+    (shares, pack.stats.token_count)
 }
 
 /// Functions of a file as the tasks count them: outermost ones, `(start, end, definition line)`.
@@ -174,66 +155,8 @@ pub fn rank(task: &Task, pack: &Pack, view: &Oracle) -> Ranks {
         f64::from(u8::from(ranks.iter().all(|r| r.is_some_and(|r| r <= k))))
     };
     let func = |k| (!gold.is_empty()).then(|| all(&gold, k));
-    Ranks {
-        mrr: file_ranks.iter().flatten().min().map_or(0.0, |r| 1.0 / *r as f64),
-        file_acc_5: all(&file_ranks, 5),
-        func_acc_1: func(1),
-        func_acc_5: func(5),
-        func_acc_10: func(10),
-    }
-}
-
-/// What a pack missed, for reading.
-pub fn print_misses(task: &Task, pack: &Pack) {
-    let have = shown(pack);
-    let none = BTreeSet::new();
-    let missed: Vec<&Gold> = task
-        .gold
-        .iter()
-        .filter(|g| g.is_func() && !is_covered(g, have.get(g.path.as_str()).unwrap_or(&none)))
-        .collect();
-    if missed.is_empty() {
-        return;
-    }
-    println!("\n## {} {}\n{}", task.id, &task.base[..10], task.query.chars().take(400).collect::<String>());
-    for g in missed {
-        println!("  missed {} {} {}-{} changed {:?}", g.path, g.name, g.start, g.end, g.changed);
-        let excluded = pack.explain.iter().flat_map(|e| &e.excluded).enumerate();
-        for (i, e) in excluded
-            .filter(|(_, e)| e.file_rel_path == g.path && e.lines.start <= g.def && g.def <= e.lines.end)
-        {
-            println!(
-                "    excluded at {i}: {:.3} {} lines {}-{}",
-                e.hybrid_score, e.reason, e.lines.start, e.lines.end
-            );
-        }
-        for i in
-            pack.items().filter(|i| i.path() == g.path && i.lines().start <= g.def && g.def <= i.lines().end)
-        {
-            let parts: Vec<_> = i.excerpt.parts.iter().map(|p| (p.lines.start, p.lines.end)).collect();
-            println!("    shown in parts {parts:?}");
-        }
-    }
-    let shown: usize = pack.items().map(|i| i.excerpt.text.len()).sum();
-    println!(
-        "  {} of {} tokens, {} of {} bytes in excerpts",
-        pack.stats.token_count,
-        pack.stats.token_budget,
-        shown,
-        pack.rendered.len()
-    );
-    for item in pack.items().take(70) {
-        println!(
-            "    {:.3} {}:{}-{} {} tokens {} [{}]",
-            item.scores.hybrid_score,
-            item.path(),
-            item.lines().start,
-            item.lines().end,
-            item.tokens,
-            item.title.chars().take(60).collect::<String>(),
-            item.why.rule
-        );
-    }
+    let mrr = file_ranks.iter().flatten().min().map_or(0.0, |r| 1.0 / *r as f64);
+    [Some(mrr), Some(all(&file_ranks, 5)), func(1), func(5), func(10)]
 }
 
 /// The area under the curve: how often a positive has a higher value than a negative, ties half.

@@ -1,6 +1,6 @@
 //! Tasks and the token counter.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use indexd_text::{CachedCounter, CounterOptions, TokenCounter};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -13,7 +13,6 @@ pub struct Gold {
     pub path: String,
     /// `func` for a function.
     kind: String,
-    pub name: String,
     pub start: u32,
     pub end: u32,
     pub def: u32,
@@ -84,8 +83,8 @@ pub fn load(path: &str) -> Result<Vec<Task>> {
 }
 
 /// The objects of a file, one a line.
-fn lines<T: DeserializeOwned>(path: &str) -> Result<Vec<T>> {
-    let text = std::fs::read_to_string(path)?;
+pub fn lines<T: DeserializeOwned>(path: &str) -> Result<Vec<T>> {
+    let text = std::fs::read_to_string(path).with_context(|| path.to_owned())?;
     text.lines().filter(|line| !line.trim().is_empty()).map(|line| Ok(serde_json::from_str(line)?)).collect()
 }
 
