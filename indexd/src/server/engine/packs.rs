@@ -7,7 +7,7 @@ use crate::page::editor::Editor;
 use crate::server::backend::{Answer, Context};
 use crate::server::dispatch::json;
 use crate::server::shelf::Kept;
-use crate::server::{bytes, change, convert, documents, log, shown};
+use crate::server::{bytes, change, convert, log, shown};
 use crate::workspace::folder_name;
 use indexd_model::{FactsView as _, IndexView};
 use indexd_pack::PackError;
@@ -30,10 +30,11 @@ impl Engine {
     pub(super) fn pack(&self, params: PackParams, ctx: &Context) -> Answer {
         let Prepared { call, request, reading, change } = self.prepare(params, ctx)?;
         reading.check_enabled()?;
-        let config = &reading.config.pack;
-        let asked = Asked::new(&request, config).map_err(|e| convert::pack_error(&e))?;
-        let normalised = asked.normalised(&reading.repo_id, config, TOOL_VERSION);
-        let key = cache_key(&reading.snapshot.signature(), &normalised);
+        let asked = Asked::new(&request, &reading.config.pack).map_err(|e| convert::pack_error(&e))?;
+        let signature = reading.snapshot.signature();
+        let digest = asked.digest(&signature, &reading.repo_id, &reading.config.pack, TOOL_VERSION);
+        // The digest that the id of the pack ends with.
+        let key = format!("sha256:{digest}");
         let asks = !call.no_cache && asked.pinned.is_none();
         let cached = if asks { self.shelf.text(&key) } else { None };
         let hit = cached.is_some();
@@ -294,11 +295,6 @@ fn fill_limits(request: &mut Request, defaults: &BudgetsRequest, config: &Config
             *held = default;
         }
     }
-}
-
-/// The key of a pack in the cache: the digest that its id ends with.
-fn cache_key(signature: &str, normalised: &str) -> String {
-    format!("sha256:{}", documents::hex(&[signature, normalised]))
 }
 
 fn kept(pack: &indexd_pack::Pack, summary: ContextSummary) -> Result<Kept, ErrorObject> {
