@@ -8,13 +8,12 @@ use crate::server::{convert, documents, log, shown, sources};
 use indexd_model::IndexView as _;
 use indexd_model::limits::QUERY_BYTES_MAX;
 use indexd_pack::request::Asked;
-use indexd_proto::documents::{MapParams, MarkdownParams, MarkdownResult};
+use indexd_proto::documents::{MapParams, MapResult, MarkdownParams, MarkdownResult};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::sources::{PackingMode, SourcesParams, SourcesResult};
 use indexd_rim::document;
 use indexd_rim::sources::{self as packer, Packer};
 use indexd_text::TokenCounter as _;
-use serde_json::Value;
 use std::sync::Arc;
 
 /// Tokens that a map may be limited to.
@@ -36,7 +35,7 @@ impl Engine {
             None => "repo_map".to_owned(),
         };
         let entry = self.document(&reading, &name);
-        let cached: Option<Value> = if p.no_cache { None } else { entry.read() };
+        let cached: Option<MapResult> = if p.no_cache { None } else { entry.read() };
         let hit = cached.is_some();
         let mut warnings = uncached(&entry, "the map");
         let mut answer = match cached {
@@ -55,23 +54,15 @@ impl Engine {
                     }
                 };
                 ctx.check()?;
-                let answer = serde_json::json!({
-                    "schema": "MapResult", "schemaVersion": indexd_proto::answer::VERSION, "markdown": markdown, "map": map,
-                });
-                warnings.extend(entry.write(&answer, &markdown));
+                let answer = MapResult { markdown, map, ..MapResult::default() };
+                warnings.extend(entry.write(&answer, &answer.markdown));
                 answer
             }
         };
-        if p.page {
-            let map = serde_json::from_value(answer["map"].clone());
-            let map = map.map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the map: {e}")))?;
-            answer["page"] = page::map::render(&map, &reading.editor(ctx)).into();
-        }
-        answer["cache"] = serde_json::json!(entry.facts(hit));
-        if !warnings.is_empty() {
-            answer["warnings"] = serde_json::json!(warnings);
-        }
-        answer["envelope"] = serde_json::json!(reading.envelope(ctx));
+        answer.page = p.page.then(|| page::map::render(&answer.map, &reading.editor(ctx)));
+        answer.cache = entry.facts(hit);
+        answer.warnings = warnings;
+        answer.envelope = reading.envelope(ctx);
         json(&answer)
     }
 
