@@ -9,9 +9,9 @@ mod beginning;
 mod compacting;
 
 use super::build::{Build, BuildError, Built};
+use super::history::{self, Commits};
 use super::overlays::{self, Kept};
 use super::parked::{self, Unparked};
-use super::past::{self, Commits};
 use super::recipe;
 use super::recovery::{self, Checked, Depth, Trust, Verify};
 use super::siblings::{self, Sharing, sketch_of};
@@ -119,7 +119,7 @@ pub struct Engine {
     /// The commits whose history the index holds; `None` when the history may be that of another repository.
     commits: Option<Commits>,
     history: Option<[u8; 32]>,
-    past: Option<past::Kept>,
+    past: Option<history::Kept>,
     overlays: Kept,
     /// True if the tree has changed since its sketch was saved.
     is_resketched: bool,
@@ -192,7 +192,7 @@ impl Engine {
             engine.tree = Tree::new(&engine.setup.root, &engine.setup.config.index_exclude, known);
             engine.commits = Some(Commits {
                 head: Some(snapshot.head()).filter(|h| h != "none"),
-                boundary: past::kept_boundary(&engine.setup.home),
+                boundary: history::kept_boundary(&engine.setup.home),
             });
             engine.history = snapshot.history_digest();
         }
@@ -382,9 +382,9 @@ impl Engine {
         };
         let history = || {
             let known = kept.take().and_then(|kept| kept.open());
-            let read = past::read(&self.setup.root, commits_max, known.as_ref());
-            kept = read.as_ref().and_then(past::Kept::new);
-            read.as_ref().map(past::history)
+            let read = history::read(&self.setup.root, commits_max, known.as_ref());
+            kept = read.as_ref().and_then(history::Kept::new);
+            read.as_ref().map(history::history)
         };
         let mut bulk = store.bulk()?;
         before.into_iter().for_each(|before| bulk.keep_counts(before));
@@ -608,10 +608,10 @@ impl Engine {
             return Default::default();
         }
         let known = self.past.take().and_then(|kept| kept.open());
-        let read = past::read(&self.setup.root, self.setup.config.history_commits_max, known.as_ref());
-        self.past = read.as_ref().and_then(past::Kept::new);
+        let read = history::read(&self.setup.root, self.setup.config.history_commits_max, known.as_ref());
+        self.past = read.as_ref().and_then(history::Kept::new);
         let history = match (&read, self.history) {
-            (Some(past), _) => Some(past::history(past)),
+            (Some(past), _) => Some(history::history(past)),
             (None, Some(_)) => Some(History::default()),
             (None, None) => None,
         };
@@ -621,7 +621,7 @@ impl Engine {
 
     fn note_commits(&mut self, commits: Commits) {
         if self.commits.as_ref().is_none_or(|before| before.boundary != commits.boundary) {
-            past::keep_boundary(&self.setup.home, commits.boundary.as_deref());
+            history::keep_boundary(&self.setup.home, commits.boundary.as_deref());
         }
         self.commits = Some(commits);
     }

@@ -1,6 +1,6 @@
 //! Requests for documents: the map, the context of a task, packs of offered sources.
 
-use super::{Engine, Reading, TOOL_VERSION, target};
+use super::{Reading, Service, TOOL_VERSION, target};
 use crate::page;
 use crate::server::backend::{Answer, Context, cancelled};
 use crate::server::dispatch::json;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Tokens that a map may be limited to.
 const MAP_TOKENS: std::ops::RangeInclusive<u32> = 500..=90_000;
 
-impl Engine {
+impl Service {
     /// `repo_map.md`, with the same as data.
     pub(super) fn map(&self, p: MapParams, ctx: &Context) -> Answer {
         if let Some(n) = p.max_tokens.filter(|n| !MAP_TOKENS.contains(n)) {
@@ -129,7 +129,7 @@ impl Engine {
             PackingMode::Pack => packer::pack(&offered, budget, &packer).map(|packed| {
                 let summary = shown::of_sources(&packed.chunks, packed.token_count, budget, &settings);
                 log::packed_sources(offered.len(), &summary, packed.partial);
-                self.shelf.answered(reading.workspace.root(), &Arc::new(summary));
+                self.pack_cache.answered(reading.workspace.root(), &Arc::new(summary));
                 serde_json::json!(packed)
             }),
             PackingMode::Preview => packer::preview(&offered, budget, &packer).map(|x| serde_json::json!(x)),
