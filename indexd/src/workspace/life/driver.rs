@@ -308,7 +308,7 @@ impl Driver {
         let is_open = matches!(&self.state, State::Open(engine) if engine.store().is_some());
         let is_behind =
             self.watching.is_degraded() || self.needs_sweep || self.head_is_dirty || self.sweep_at.is_some();
-        let is_failing = self.engine().is_some_and(Engine::has_more_to_read);
+        let is_failing = self.engine().is_some_and(|e| e.to_read_again().next().is_some());
         let is_asked = self.cookies.is_wanted() || !self.imports.is_empty() || !self.importing.is_empty();
         is_open && !is_behind && !is_failing && !is_asked
     }
