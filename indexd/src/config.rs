@@ -15,6 +15,7 @@ mod path_map;
 pub use path_map::{Mount, PathMap};
 
 use crate::page::editor::EditorAddress;
+use indexd_model::limits;
 use indexd_pack::pack::LimitSource;
 use indexd_proto::workspace::ConfigEntry;
 use indexd_rim::sources::Settings;
@@ -137,8 +138,8 @@ struct OptionInfo {
     key: &'static str,
     help: &'static str,
     narrow: Narrow,
-    /// The smallest and the largest number; none for what is no number.
-    range: &'static [(u64, u64)],
+    /// The smallest number, unless the type says it, and the largest; empty for what has no range.
+    range: &'static [(Option<u64>, u64)],
     get: fn(&Config) -> Value,
     set: fn(&mut Config, Value) -> Result<(), serde_json::Error>,
 }
@@ -178,7 +179,8 @@ macro_rules! options {
     ---
     $(
         $(#[doc = $inner_doc:literal])+
-        in $($place:ident).+, $inner_key:literal, $inner_narrow:ident $(, $inner_low:literal to $inner_high:literal)?;
+        in $($place:ident).+, $inner_key:literal, $inner_narrow:ident
+            $(, $inner_low:literal to $inner_high:literal)? $(, at most $most:expr)?;
     )+) => {
         /// All settings of the daemon.
         #[derive(Clone, Debug, PartialEq)]
@@ -211,7 +213,7 @@ macro_rules! options {
             key: $key,
             help: concat!($($doc),+),
             narrow: Narrow::$narrow,
-            range: &[$(($low, $high))?],
+            range: &[$((Some($low), $high))?],
             get: |c| serde_json::to_value(&c.$field).unwrap_or(Value::Null),
             set: |c, v| { c.$field = serde_json::from_value(v)?; Ok(()) },
         },)+
@@ -219,7 +221,7 @@ macro_rules! options {
             key: $inner_key,
             help: concat!($($inner_doc),+),
             narrow: Narrow::$inner_narrow,
-            range: &[$(($inner_low, $inner_high))?],
+            range: &[$((Some($inner_low), $inner_high))? $((None, $most as u64))?],
             get: |c| serde_json::to_value(&c.$($place).+).unwrap_or(Value::Null),
             set: |c, v| { c.$($place).+ = serde_json::from_value(v)?; Ok(()) },
         },)+];
@@ -280,23 +282,23 @@ options! {
     /// Token counter used when a request names none.
     in pack.tokenizer, "pack.tokenizer", Any;
     /// Characters of the rendering.
-    in pack.budgets.max_total_chars, "pack.budgets.max_total_chars", Lower;
+    in pack.budgets.max_total_chars, "pack.budgets.max_total_chars", Lower, at most limits::TOTAL_CHARS_MAX;
     /// Tokens of the rendering, where the window leaves as many.
     in pack.budgets.max_total_tokens, "pack.budgets.max_total_tokens", Lower;
     /// Items.
-    in pack.budgets.max_items, "pack.budgets.max_items", Lower;
+    in pack.budgets.max_items, "pack.budgets.max_items", Lower, at most limits::ITEMS_MAX;
     /// Items of one section.
-    in pack.budgets.max_items_per_section, "pack.budgets.max_items_per_section", Lower;
+    in pack.budgets.max_items_per_section, "pack.budgets.max_items_per_section", Lower, at most limits::ITEMS_PER_SECTION_MAX;
     /// Bytes of one excerpt; a line longer than that is cut inside.
-    in pack.budgets.max_bytes_per_item, "pack.budgets.max_bytes_per_item", Lower;
+    in pack.budgets.max_bytes_per_item, "pack.budgets.max_bytes_per_item", Lower, at most limits::BYTES_PER_ITEM_MAX;
     /// Hops.
-    in pack.budgets.max_hops, "pack.budgets.max_hops", Lower;
+    in pack.budgets.max_hops, "pack.budgets.max_hops", Lower, at most limits::HOPS_MAX;
     /// Percent that `generic` adds.
     in pack.headroom.generic, "pack.headroom.generic", Never;
     /// Percent that `claude` adds.
     in pack.headroom.claude, "pack.headroom.claude", Never;
     /// Items guaranteed whenever there is content and a positive budget.
-    in pack.min_items, "pack.min_items", Lower;
+    in pack.min_items, "pack.min_items", Lower, at most limits::ITEMS_MAX;
     /// The same for tests; of the three lists this one goes first, then `config`.
     in pack.roles.tests, "pack.roles.tests", Any;
     /// Patterns of paths that are configuration and build files whatever their names say.
@@ -510,10 +512,10 @@ impl Config {
         };
         checked(key, &value).map_err(wrong)?;
         let option = option(key).ok_or_else(|| unknown(key, origin.clone()))?;
-        let before = self.pack.clone();
+        let before = self.pack.roles.clone();
         (option.set)(self, value).map_err(|e| wrong(e.to_string()))?;
-        if let Err(e) = self.pack.check() {
-            self.pack = before;
+        if let Err(e) = self.pack.roles.compile() {
+            self.pack.roles = before;
             return Err(wrong(e));
         }
         self.pack.sources = self.packer.scoring();
@@ -546,10 +548,11 @@ fn checked(key: &str, value: &Value) -> Result<(), String> {
         }
         _ => {}
     }
-    match (range(key), value.as_f64()) {
-        (Some((low, high)), Some(n)) if !(low..=high).contains(&n) => {
+    match (option(key).and_then(|o| o.range.first()), value.as_f64()) {
+        (Some((Some(low), high)), Some(n)) if n < *low as f64 || n > *high as f64 => {
             Err(format!("{value} is not from {low} to {high}"))
         }
+        (Some((None, high)), Some(n)) if n > *high as f64 => Err(format!("it may be at most {high}")),
         _ => Ok(()),
     }
 }
@@ -565,13 +568,6 @@ fn fault_of(pattern: &str) -> Option<&'static str> {
         1 => None,
         _ => Some("it has more than one line"),
     }
-}
-
-/// The smallest and the largest value of an option of the daemon itself, where it is a number. Those
-/// of packs are checked together, by [`indexd_pack::Config::check`].
-fn range(key: &str) -> Option<(f64, f64)> {
-    let (low, high) = option(key)?.range.first()?;
-    Some((*low as f64, *high as f64))
 }
 
 /// Every key, ordered.

@@ -5,8 +5,8 @@ use indexd::config::Config;
 use indexd::server::connection::{self, Timeouts};
 use indexd::server::daemon::{self, Lock, Socket, StartError};
 use indexd::server::dispatch::Identity;
-use indexd::server::engine::Engine;
 use indexd::server::limits::{CI_IDLE_EXIT, LOCK_TIMEOUT, THREAD_KEPT, THREADS_MAX};
+use indexd::server::service::Service;
 use indexd::server::{Server, convert, log};
 use indexd::workspace::indexing::recovery::FAULTS;
 use indexd_proto::error::{ErrorCode, ErrorObject};
@@ -207,13 +207,13 @@ fn answer_requests(args: &Args, dirs: &Dirs, lock: &Lock) -> Result<(), ErrorObj
         tracing::warn!("{ignored}");
     }
     let idle_exit = idle_exit(&config);
-    let engine = Engine::open(dirs, config)?;
+    let service = Service::open(dirs, config)?;
     let identity = Identity {
         socket: dirs.socket().display().to_string(),
         log: dirs.log().display().to_string(),
         idle_exit,
     };
-    let server = Server::new(Arc::new(engine), identity);
+    let server = Server::new(Arc::new(service), identity);
     // One thread serves all sockets: it only passes lines on, and each change of threads on the way of a
     // request costs more than the work there.
     let runtime = tokio::runtime::Builder::new_current_thread()

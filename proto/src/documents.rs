@@ -44,31 +44,23 @@ pub struct DocumentCache {
     pub key: String,
 }
 
-/// The result of `map`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct MapResult {
-    /// Always `MapResult`.
-    pub schema: String,
-    /// Version of this shape.
-    pub schema_version: String,
-    /// `repo_map.md`, at most 500 lines unless another length was asked for.
-    pub markdown: String,
-    /// The same as data, complete.
-    pub map: RepoMap,
-    /// The page, when asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub page: Option<String>,
-    /// Whether it was cached.
-    pub cache: DocumentCache,
-    /// What the reader should know that is not in the document.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
-    /// How the answer came about.
-    pub envelope: Envelope,
-}
-
 answer! {
+    /// The result of `map`.
+    MapResult("MapResult", envelope) {
+        /// `repo_map.md`, at most 500 lines unless another length was asked for.
+        markdown: String,
+        /// The same as data, complete.
+        map: RepoMap,
+        /// The page, when asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        page: Option<String>,
+        /// Whether it was cached.
+        cache: DocumentCache,
+        /// What the reader should know that is not in the document.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        warnings: Vec<String>,
+    }
+
     /// The result of `pack.markdown`.
     MarkdownResult("MarkdownPack") {
         /// `context_pack.md`: at most 12 files, 50 lines of each and 50,000 bytes.

@@ -4,7 +4,7 @@ use crate::client::{Client, code, run};
 use indexd::config::Config;
 use indexd::server::Server;
 use indexd::server::dispatch::Identity;
-use indexd::server::engine::Engine;
+use indexd::server::service::Service;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::pack::Pack;
 use indexd_proto::paths::{Dirs, Platform};
@@ -58,9 +58,9 @@ fn world_with(config: Config) -> World {
         _ => None,
     };
     let dirs = Dirs::from_env(Platform::OURS, &env, &|_| true).unwrap();
-    let engine = Engine::open(&dirs, Arc::new(config)).unwrap();
+    let service = Service::open(&dirs, Arc::new(config)).unwrap();
     let root = root.canonicalize().unwrap().display().to_string();
-    World { dir, root, server: Server::new(Arc::new(engine), Identity::default()) }
+    World { dir, root, server: Server::new(Arc::new(service), Identity::default()) }
 }
 
 /// Asks a real server; gives the result of each request and the notifications before it.

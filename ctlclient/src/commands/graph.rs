@@ -1,7 +1,7 @@
 //! `ctl callers` and its kin: definitions along edges.
 
 use super::lookup::{name_of, place, title};
-use super::{asked, note, print_view, put, seen};
+use super::{asked, note, print_view, put, terminal};
 use crate::cli::{Common, WaitArgs, word};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -112,7 +112,7 @@ fn edges(common: &Common, args: &GraphArgs, method: Method) -> Result<(), Failur
         ..GraphParams::default()
     });
     let answer: GraphResult =
-        print_view(common, method, &params, graph_text, (seen::edge_places, seen::edges))?;
+        print_view(common, method, &params, graph_text, (terminal::edge_places, terminal::edges))?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `ctl grep`: lines that match, for readers of tokens, for people and for programs.
 
-use super::{asked, note, seen};
+use super::{asked, note, terminal};
 use crate::cli::{Common, WaitArgs};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -231,10 +231,10 @@ fn look(
     let limit = params.limit.or(Some(LINES_SEEN));
     let params = GrepParams { max_tokens: None, limit, ..params };
     let answer: GrepResult = session.ask(Method::Grep, &params, &mut Progress::new(common.quiet))?;
-    let texts = seen::Texts::of(&params.patterns, args.fixed_strings, args.ignore_case);
+    let texts = terminal::Texts::of(&params.patterns, args.fixed_strings, args.ignore_case);
     let (lines, n) = (&answer.lines, answer.n_lines);
-    seen::print(common, session, style, seen::grep_places(lines), |code| {
-        seen::lines(lines, n, &texts, style, code)
+    terminal::print(common, session, style, terminal::grep_places(lines), |code| {
+        terminal::lines(lines, n, &texts, style, code)
     })?;
     note(common, &answer.envelope, &[]);
     if n == 0 { Err(Failure::NoResult) } else { Ok(()) }

@@ -1,6 +1,6 @@
 //! `ctl search`, `show`, `symbol`, `card` and `why`: what is found by words, names and paths.
 
-use super::{asked, note, print, print_view, seen, standard_input};
+use super::{asked, note, print, print_view, standard_input, terminal};
 use crate::cli::{Common, WaitArgs, tokens};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -125,7 +125,7 @@ pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
         neighbors: args.neighbors,
     });
     let answer: SearchResult =
-        print_view(common, Method::Search, &params, hits_text, (seen::hit_places, seen::hits))?;
+        print_view(common, Method::Search, &params, hits_text, (terminal::hit_places, terminal::hits))?;
     note(common, &answer.envelope, &[]);
     if !answer.hits.is_empty() {
         return Ok(());
@@ -163,7 +163,7 @@ pub fn show(common: &Common, args: &ShowArgs) -> Result<(), Failure> {
         max_tokens: Some(u32::try_from(args.budget).unwrap_or(u32::MAX)),
     });
     let text = |answer: &DefinitionsResult, _| shown_text(answer, "--budget");
-    let answer = print_view(common, Method::Show, &params, text, (seen::shown_places, seen::shown))?;
+    let answer = print_view(common, Method::Show, &params, text, (terminal::shown_places, terminal::shown))?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }

@@ -26,9 +26,9 @@ mod pack;
 mod pack_sources;
 mod pack_text;
 mod pick;
-mod seen;
 mod service;
 pub mod share;
+mod terminal;
 mod text_search;
 pub mod workspace;
 
@@ -205,7 +205,7 @@ fn print<A: DeserializeOwned>(
 }
 
 /// The lines of code of an answer, and the answer for people.
-type View<A> = (fn(&A) -> seen::Places, fn(&A, Style, &Code) -> String);
+type View<A> = (fn(&A) -> terminal::Places, fn(&A, Style, &Code) -> String);
 
 /// [`print()`], with another text for people: `view` makes it with the syntax of the lines of `places`.
 fn print_view<A: DeserializeOwned>(
@@ -221,7 +221,7 @@ fn print_view<A: DeserializeOwned>(
         return print_of(common, &mut session, method, params, text);
     }
     let answer: A = session.ask(method, params, &mut Progress::new(common.quiet))?;
-    seen::print(common, &mut session, style, places(&answer), |code| view(&answer, style, code))?;
+    terminal::print(common, &mut session, style, places(&answer), |code| view(&answer, style, code))?;
     Ok(answer)
 }
 

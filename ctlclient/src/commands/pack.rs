@@ -1,7 +1,7 @@
 //! `ctl pack`: the code that a task needs.
 
 use super::pack_text::Parts;
-use super::{asked, check_page, input, note, pack_text, put, seen, standard_input, write_file};
+use super::{asked, check_page, input, note, pack_text, put, standard_input, terminal, write_file};
 use crate::cli::{Common, WaitArgs, tokens, word};
 use crate::code::Code;
 use crate::failure::Failure;
@@ -256,7 +256,7 @@ fn look(
     if let Some(path) = args.out.as_deref() {
         return write_file(path, &pack_text::render(pack, Style::plain(100), &Code::default(), parts));
     }
-    seen::print(common, session, style, pack_text::places(pack), |code| {
+    terminal::print(common, session, style, pack_text::places(pack), |code| {
         pack_text::render(pack, style, code, parts)
     })
 }

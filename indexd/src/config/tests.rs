@@ -95,6 +95,22 @@ fn a_wrong_key_names_the_nearest_and_a_wrong_value_its_place() {
 }
 
 #[test]
+fn no_setting_passes_a_hard_limit() {
+    for (key, most) in [
+        ("max_total_chars", limits::TOTAL_CHARS_MAX),
+        ("max_items", limits::ITEMS_MAX),
+        ("max_items_per_section", limits::ITEMS_PER_SECTION_MAX),
+        ("max_bytes_per_item", limits::BYTES_PER_ITEM_MAX),
+        ("max_hops", limits::HOPS_MAX),
+    ] {
+        let set = |n: u64| effective(&format!("pack.budgets.{key} = {n}"), "", &[], &[]);
+        assert!(set(most.into()).is_ok(), "{key}");
+        let message = set(u64::from(most) + 1).unwrap_err().to_string();
+        assert!(message.ends_with(&format!("it may be at most {most}")), "{message}");
+    }
+}
+
+#[test]
 fn values_that_nothing_good_can_come_of_are_refused() {
     for (user, want) in [
         ("index.threads = 1000", "1000 is not from 0 to 256"),
@@ -125,7 +141,7 @@ fn defaults_are_in_their_ranges_and_the_reference_tells_them() {
     for entry in Config::default().entries() {
         assert_eq!(checked(&entry.key, &entry.value), Ok(()), "{}", entry.key);
         let row = text.lines().find(|l| l.starts_with(&format!("| `{}` |", entry.key))).unwrap();
-        if let Some((low, high)) = range(&entry.key) {
+        if let Some((Some(low), high)) = option(&entry.key).unwrap().range.first() {
             assert!(row.contains(&format!("({low} to {high})")), "{row}");
         }
     }

@@ -8,7 +8,7 @@
 
 use crate::server::limits::{LOG_BYTES_MAX, LOG_FILES_MAX};
 use crate::server::metrics::Compared;
-use crate::server::shelf::Kept;
+use crate::server::pack_cache::Kept;
 use indexd_proto::paths::{self, Dirs};
 use indexd_proto::shown::{ContextSummary, ShownChunk};
 use std::fs::File;

@@ -2,7 +2,7 @@
 //!
 //! Read in this order: [`backend`] (what serves a request, and what it may know of its caller),
 //! [`dispatch`] (limits, cancellation and faults around it), [`connection`] (one client),
-//! [`daemon`] (the lock, the socket, the end), [`engine`] (the backend over real workspaces), with
+//! [`daemon`] (the lock, the socket, the end), [`service`] (the backend over real workspaces), with
 //! `documents`, `graph`, `grep`, `edges`, `import`, `offers`, `place`, `records`, `seats`, `shown` and `metrics`
 //! beside it. [`convert`] makes the types of the wire that several methods answer with. [`log`] is the log file,
 //! [`limits`] the numbers.
@@ -17,7 +17,6 @@ pub mod daemon;
 pub mod dispatch;
 pub mod documents;
 pub mod edges;
-pub mod engine;
 pub mod graph;
 pub mod grep;
 pub mod highlight;
@@ -28,10 +27,11 @@ pub mod lookup;
 pub mod metrics;
 pub mod named;
 pub mod offers;
+pub mod pack_cache;
 pub mod place;
 pub mod records;
 pub mod seats;
-pub mod shelf;
+pub mod service;
 pub mod show;
 mod shown;
 pub mod sources;

@@ -198,12 +198,12 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    fn wait(&self) -> Option<Wait> {
-        Some(Wait { build_timeout_ms: Some(BUILD_WAIT_MS), ..Wait::default() })
-    }
-
+    /// Asks about the workspace, and waits for its first build.
     fn call<P: serde::Serialize>(&mut self, method: Method, params: &P) -> Result<Vec<u8>, Failure> {
-        self.session.call(method, params, &mut self.progress)
+        let wait = Wait { build_timeout_ms: Some(BUILD_WAIT_MS), ..Wait::default() };
+        let mut params = serde_json::to_value(params).map_err(shape)?;
+        lay_over(&mut params, json!({"repo": self.root, "wait": wait, "progress": self.wants_progress}));
+        self.session.call(method, &params, &mut self.progress)
     }
 }
 
@@ -275,7 +275,9 @@ impl Desk {
         let seen = if args.unseen { self.seen(asking.root) } else { Vec::new() };
         let n_seen = seen.len();
         request.seen.extend(seen);
-        let params = PackParams { call: options(asking, write), request };
+        let default_budgets = Some(default_budgets());
+        let call = CallOptions { rendered: true, default_budgets, write, ..CallOptions::default() };
+        let params = PackParams { call, request };
         let line = asking.call(Method::Pack, &params)?;
         let answer: PackResult = session::result(&line)?;
         let pack: Pack = serde_json::from_str(answer.pack.get()).map_err(shape)?;
@@ -295,9 +297,9 @@ impl Desk {
     }
 
     fn get(&self, asking: &mut Asking, args: &GetArguments) -> Result<Outcome, Failure> {
-        let (repo, pack_id) = (Some(asking.root.to_owned()), args.pack_id.trim().to_owned());
-        let params = PackGetParams { repo, cwd: None, pack_id };
-        let line = asking.call(Method::PackGet, &params)?;
+        let pack_id = args.pack_id.trim().to_owned();
+        let params = PackGetParams { repo: Some(asking.root.to_owned()), cwd: None, pack_id };
+        let line = asking.session.call(Method::PackGet, &params, &mut asking.progress)?;
         let answer: PackGetResult = session::result(&line)?;
         let pack: Pack = serde_json::from_str(answer.pack.get()).map_err(shape)?;
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
@@ -328,15 +330,8 @@ impl Desk {
 }
 
 fn search(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> {
-    let params = SearchParams {
-        repo: Some(asking.root.to_owned()),
-        query: args.query,
-        expect: args.expect,
-        limit: args.limit,
-        wait: asking.wait(),
-        progress: asking.wants_progress,
-        ..SearchParams::default()
-    };
+    let params =
+        SearchParams { query: args.query, expect: args.expect, limit: args.limit, ..SearchParams::default() };
     let line = asking.call(Method::Search, &params)?;
     let answer: SearchResult = session::result(&line)?;
     let text = match answer.hits.is_empty() {
@@ -348,7 +343,6 @@ fn search(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> 
 
 fn grep(asking: &mut Asking, args: GrepArguments) -> Result<Outcome, Failure> {
     let params = GrepParams {
-        repo: Some(asking.root.to_owned()),
         patterns: vec![args.pattern],
         paths: args.paths.unwrap_or_default(),
         globs: args.glob.into_iter().collect(),
@@ -357,8 +351,6 @@ fn grep(asking: &mut Asking, args: GrepArguments) -> Result<Outcome, Failure> {
         roles: args.role.into_iter().collect(),
         tests: args.tests,
         max_tokens: Some(args.max_tokens.unwrap_or(GREP_TOKENS_DEFAULT)),
-        wait: asking.wait(),
-        progress: asking.wants_progress,
         ..GrepParams::default()
     };
     let line = asking.call(Method::Grep, &params)?;
@@ -371,11 +363,8 @@ fn grep(asking: &mut Asking, args: GrepArguments) -> Result<Outcome, Failure> {
 
 fn locate(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> {
     let params = SymbolParams {
-        repo: Some(asking.root.to_owned()),
         name: args.query,
         limit: Some(args.limit.unwrap_or(HITS_DEFAULT)),
-        wait: asking.wait(),
-        progress: asking.wants_progress,
         ..SymbolParams::default()
     };
     let line = asking.call(Method::Symbol, &params)?;
@@ -391,13 +380,10 @@ fn locate(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> 
 
 fn graph(asking: &mut Asking, args: GraphArguments, method: Method) -> Result<Outcome, Failure> {
     let params = GraphParams {
-        repo: Some(asking.root.to_owned()),
         symbol: args.symbol,
         depth: args.depth,
         limit: Some(args.limit.unwrap_or(EDGES_DEFAULT)),
         dispatch: method == Method::Callers,
-        wait: asking.wait(),
-        progress: asking.wants_progress,
         ..GraphParams::default()
     };
     let line = asking.call(method, &params)?;
@@ -408,26 +394,15 @@ fn graph(asking: &mut Asking, args: GraphArguments, method: Method) -> Result<Ou
 }
 
 fn card(asking: &mut Asking, args: &CardArguments) -> Result<Outcome, Failure> {
-    let params = CardParams {
-        repo: Some(asking.root.to_owned()),
-        symbol: args.symbol.clone(),
-        wait: asking.wait(),
-        progress: asking.wants_progress,
-        ..CardParams::default()
-    };
+    let params = CardParams { symbol: args.symbol.clone(), ..CardParams::default() };
     let line = asking.call(Method::Card, &params)?;
     let answer: CardResult = session::result(&line)?;
     found(answer.text.clone(), &line, &answer.envelope)
 }
 
 fn map(asking: &mut Asking, args: &MapArguments) -> Result<Outcome, Failure> {
-    let params = MapParams {
-        repo: Some(asking.root.to_owned()),
-        wait: asking.wait(),
-        progress: asking.wants_progress,
-        max_tokens: Some(args.max_tokens.unwrap_or(MAP_TOKENS_DEFAULT)),
-        ..MapParams::default()
-    };
+    let params =
+        MapParams { max_tokens: Some(args.max_tokens.unwrap_or(MAP_TOKENS_DEFAULT)), ..MapParams::default() };
     let line = asking.call(Method::Map, &params)?;
     let answer: MapResult = session::result(&line)?;
     let structured = serde_json::to_value(&answer.map).map_err(shape)?;
@@ -446,7 +421,6 @@ fn sources(asking: &mut Asking, args: SourcesArguments) -> Result<Outcome, Failu
     check_tokens(args.max_tokens)?;
     let tokens = args.max_tokens.unwrap_or(CTL_BUDGET_TOKENS);
     let params = SourcesParams {
-        repo: Some(asking.root.to_owned()),
         query: args.query,
         sources: args.sources,
         budget: Some(ContextBudgetRequest {
@@ -454,8 +428,6 @@ fn sources(asking: &mut Asking, args: SourcesArguments) -> Result<Outcome, Failu
             response_reserve: Some(0),
             system_reserve: Some(0),
         }),
-        wait: asking.wait(),
-        progress: asking.wants_progress,
         ..SourcesParams::default()
     };
     let line = asking.call(Method::ContextPack, &params)?;
@@ -511,18 +483,6 @@ fn request_of(args: &PackArguments, tool: Tool) -> Result<Request, Failure> {
     let mut members = serde_json::to_value(request).map_err(shape)?;
     lay_over(&mut members, Value::Object(args.request.clone()));
     Request::from_json(members).map_err(|e| Failure::new(e.code(), e.to_string()))
-}
-
-fn options(asking: &Asking, write: bool) -> CallOptions {
-    CallOptions {
-        repo: Some(asking.root.to_owned()),
-        wait: asking.wait(),
-        progress: asking.wants_progress,
-        rendered: true,
-        default_budgets: Some(default_budgets()),
-        write,
-        ..CallOptions::default()
-    }
 }
 
 /// A pack as an object, without its code, which is in the text.

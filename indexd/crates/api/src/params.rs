@@ -3,14 +3,14 @@
 /// Declares objects whose unknown members are refused and whose members all have a default. Members that are
 /// `Option` or `bool` are not written unless they are set.
 ///
-/// A member without a type is one that many methods share: `repo`, `cwd`, `wait`, `overlays` and
+/// The comma behind the last member may be left out. A member without a type is one that many methods share: `repo`, `cwd`, `wait`, `overlays` and
 /// `progress`. The types of `wait` and `overlays` are those in scope.
 #[macro_export]
 macro_rules! params {
     ($($(#[$meta:meta])* $name:ident { $($members:tt)* })*) => {
-        $($crate::params!(@ [$(#[$meta])* $name] {} $($members)*);)*
+        $($crate::params!(@ [$(#[$meta])* $name] {} $($members)*,);)*
     };
-    (@ [$(#[$meta:meta])* $name:ident] { $($members:tt)* }) => {
+    (@ [$(#[$meta:meta])* $name:ident] { $($members:tt)* } $(,)?) => {
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
         $(#[$meta])*

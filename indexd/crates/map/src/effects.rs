@@ -1,7 +1,7 @@
 //! The places where a program touches the outside world: the file system, the network, other processes.
 
 use crate::imports::{Outside, Use, touches};
-use crate::known::{self, WRITTEN};
+use crate::known_packages::{self, WRITTEN};
 use crate::scan;
 use crate::sources::Source;
 use indexd_api::map::{Boundary, BoundaryCall, Touches};
@@ -39,7 +39,7 @@ impl Found {
     /// Adds a use of a known function of Go's standard library.
     pub fn add(&mut self, path: &str, it: &Use) {
         let full = it.full.as_deref().unwrap_or_default();
-        if let Some(what) = known::touched_by(Language::Go, full, it.role == Role::Call) {
+        if let Some(what) = known_packages::touched_by(Language::Go, full, it.role == Role::Call) {
             self.note(what, path, name_of(it), it.line);
         }
     }

@@ -4,7 +4,7 @@
 //! In a repository that is itself the standard library, the same functions are found by their path
 //! ([`inside_uses`]).
 
-use crate::known::{self, Touches};
+use crate::known_packages::{self, Touches};
 use crate::scan;
 use crate::sources::Source;
 use indexd_model::facts::ImportKind;
@@ -158,7 +158,7 @@ fn full_name(
 /// Passes calls of known functions of Go's standard library to `found`, where the repository holds that
 /// library itself.
 pub fn inside_uses(view: &dyn IndexView, found: &mut dyn FnMut(&str, &str, &Use)) {
-    for (package, name) in known::go_functions() {
+    for (package, name) in known_packages::go_functions() {
         for def in view.defs_named(name) {
             let record = view.def(def);
             let path = view.path(record.file);
@@ -199,8 +199,10 @@ pub fn touches(language: Language, uses: &Outside, it: &Use, text: &str) -> Opti
         return None;
     }
     match &it.full {
-        Some(full) => known::touched_by(language, full, it.role == Role::Call || it.role == Role::Base),
-        None => known::touched_by_member(language, &it.name, it.role)
+        Some(full) => {
+            known_packages::touched_by(language, full, it.role == Role::Call || it.role == Role::Base)
+        }
+        None => known_packages::touched_by_member(language, &it.name, it.role)
             .filter(|(_, modules)| uses.imports(modules))
             .map(|(t, _)| t),
     }

@@ -10,7 +10,7 @@
 mod effects;
 mod entrypoints;
 mod imports;
-mod known;
+mod known_packages;
 mod manifests;
 mod modules;
 pub mod page;

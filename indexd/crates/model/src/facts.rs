@@ -517,7 +517,8 @@ impl<'a> Facts<'a> {
         types.flat_map(|e| ["(", self.type_name(e)]).collect()
     }
 
-    /// The last name of a type of Go as it is written, without what is made of it; `_` for types without one.
+    /// The last name in a written type of Go, below pointers, slices, maps and channels; `_` for types without
+    /// a name.
     pub fn type_name(&self, mut e: ExprId) -> &'a str {
         for _ in 0..TYPE_DEPTH_MAX {
             e = match self.expr(e).node {

@@ -60,21 +60,6 @@ settings! {
     }
 }
 
-/// Settings with a maximum: hard limits, and percentages.
-const HIGHEST: [(&str, f64); 11] = [
-    ("/budgets/maxTotalChars", limits::TOTAL_CHARS_MAX as f64),
-    ("/budgets/maxItems", limits::ITEMS_MAX as f64),
-    ("/budgets/maxItemsPerSection", limits::ITEMS_PER_SECTION_MAX as f64),
-    ("/budgets/maxBytesPerItem", limits::BYTES_PER_ITEM_MAX as f64),
-    ("/budgets/maxHops", limits::HOPS_MAX as f64),
-    ("/minItems", limits::ITEMS_MAX as f64),
-    ("/expansion/seeds", limits::EXPANSION_SEEDS_MAX as f64),
-    ("/expansion/nodes", limits::EXPANSION_NODES_MAX as f64),
-    ("/expansion/edgesPerNode", limits::EXPANSION_EDGES_PER_NODE_MAX as f64),
-    ("/expansion/edges", limits::EXPANSION_EDGES_MAX as f64),
-    ("/expansion/records", limits::EXPANSION_RECORDS_MAX as f64),
-];
-
 impl Config {
     /// The limit `name` of [`Config::budgets`] with its origin.
     pub(crate) fn limit(&self, name: &str, value: u64) -> Limit {
@@ -89,42 +74,6 @@ impl Config {
         let most = client.map_or_else(configured, |value| Limit { value, source: LimitSource::Client });
         let left = self.window.available();
         if most.value <= left { most } else { self.limit("window", left) }
-    }
-
-    /// Checks the settings: no number is negative or above its maximum, and some part of the hybrid score has
-    /// weight.
-    ///
-    /// # Errors
-    /// A sentence about the first value that is wrong.
-    pub fn check(&self) -> Result<(), String> {
-        let tree = serde_json::to_value(self).unwrap_or_default();
-        if has_negative(&tree) {
-            return Err("it may not be negative".to_owned());
-        }
-        for (pointer, highest) in HIGHEST {
-            if tree.pointer(pointer).and_then(serde_json::Value::as_f64).is_some_and(|v| v > highest) {
-                return Err(format!("it may be at most {highest}"));
-            }
-        }
-        let lanes = &self.shares;
-        if lanes.code + lanes.references + lanes.callers + lanes.tests + lanes.prose > 100
-            || lanes.named > 100
-        {
-            return Err("the lanes of pack.shares may add up to 100 at most".to_owned());
-        }
-        self.roles.compile()?;
-        let s = &self.scoring;
-        if s.seed + s.distance + s.evidence == 0.0 {
-            return Err("one weight of pack.scoring must be above 0".to_owned());
-        }
-        Ok(())
-    }
-}
-
-fn has_negative(value: &serde_json::Value) -> bool {
-    match value {
-        serde_json::Value::Object(map) => map.values().any(has_negative),
-        value => value.as_f64().is_some_and(|v| v < 0.0),
     }
 }
 
@@ -262,39 +211,11 @@ settings! {
 mod tests {
     use super::*;
 
-    fn check(change: fn(&mut Config), expect: Result<(), &str>) {
-        let mut config = Config::default();
-        change(&mut config);
-        assert_eq!(config.check(), expect.map_err(str::to_owned));
-    }
-
-    #[test]
-    fn no_setting_passes_a_hard_limit() {
-        check(|_| {}, Ok(()));
-        check(|c| c.budgets.max_items = 250, Ok(()));
-        check(|c| c.budgets.max_items = 251, Err("it may be at most 250"));
-        check(|c| c.min_items = u32::MAX, Err("it may be at most 250"));
-        check(|c| c.expansion.edges = u32::MAX, Err("it may be at most 100000"));
-        check(|c| c.shares.code = 77, Ok(()));
-        check(|c| c.shares.code = 78, Err("the lanes of pack.shares may add up to 100 at most"));
-        check(|c| c.scoring.seed = -0.1, Err("it may not be negative"));
-        let none = ScoringWeights { seed: 0.0, distance: 0.0, evidence: 0.0, ..Default::default() };
-        assert!(Config { scoring: none, ..Config::default() }.check().is_err());
-    }
-
     #[test]
     fn a_question_gives_room_of_heads_to_code() {
         let shares = Shares::default();
         assert_eq!(shares.of_kind(Kind::Change), shares);
         let of_question = shares.of_kind(Kind::Question);
         assert_eq!((of_question.code, of_question.references, of_question.tests), (84, 6, 1));
-    }
-
-    #[test]
-    fn every_limit_names_a_setting() {
-        let tree = serde_json::to_value(Config::default()).unwrap();
-        for (pointer, _) in HIGHEST {
-            assert!(tree.pointer(pointer).is_some_and(serde_json::Value::is_number), "{pointer}");
-        }
     }
 }

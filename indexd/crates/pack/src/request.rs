@@ -4,6 +4,7 @@
 use crate::canonical;
 use crate::config::Config;
 use crate::error::PackError;
+use crate::identity::hex;
 use crate::intent;
 use crate::pack::{Budgets, Clamp, Limit, LimitSource};
 use crate::template::{Template, Writer};
@@ -11,6 +12,7 @@ pub use indexd_api::request::*;
 use indexd_api::sources::ContextBudget;
 use indexd_model::limits;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
 /// A request with all defaults filled in and all hard limits applied.
@@ -182,10 +184,16 @@ impl Asked {
         Ok(Self { options, limits, pinned: request.index_signature.clone() })
     }
 
-    /// Returns canonical JSON of everything on which a pack depends besides the index. It is equal for equal
-    /// requests. Limits are included with the values asked for and their origins, because the pack repeats
-    /// them.
-    pub fn normalised(&self, repo_id: &str, config: &Config, tool_version: &str) -> String {
+    /// Returns the digest by which a pack is known: of the signature of the index and of everything else on
+    /// which the pack depends. It is equal for equal requests.
+    pub fn digest(&self, signature: &str, repo_id: &str, config: &Config, tool_version: &str) -> String {
+        let normalised = self.normalised(repo_id, config, tool_version);
+        hex(&Sha256::new().chain_update(signature.as_bytes()).chain_update(normalised.as_bytes()).finalize())
+    }
+
+    /// Returns canonical JSON of everything on which a pack depends besides the index. Limits are included
+    /// with the values asked for and their origins, because the pack repeats them.
+    fn normalised(&self, repo_id: &str, config: &Config, tool_version: &str) -> String {
         let value = serde_json::json!({
             "request": self.options,
             "limits": self.limits,

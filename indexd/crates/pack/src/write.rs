@@ -11,7 +11,7 @@ use crate::candidate::{Candidate, Origin};
 use crate::canonical::round6;
 use crate::context::{Context, Decision};
 use crate::error::PackError;
-use crate::identity::{Source, hex};
+use crate::identity::Source;
 use crate::intent::Row;
 use crate::layout;
 use crate::pack::{
@@ -24,7 +24,6 @@ use crate::retrieve::GRAPH;
 use crate::score::FEATURES;
 use indexd_model::{FileRoles, Lines, REDACTION_MARK, Span};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -34,9 +33,7 @@ use std::rc::Rc;
 /// [`PackError::Cancelled`]; cancellation is checked between items.
 pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Result<Pack, PackError> {
     let signature = a.units.view.signature();
-    let normalised = asked.normalised(ctx.repo_id, ctx.config, ctx.tool_version);
-    let digest =
-        Sha256::new().chain_update(signature.as_bytes()).chain_update(normalised.as_bytes()).finalize();
+    let digest = asked.digest(&signature, ctx.repo_id, ctx.config, ctx.tool_version);
     let shown = a.shown.clone();
     why::relate(a);
     let mut sections: Vec<Section> = a
@@ -68,7 +65,7 @@ pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Result<Pack, Pack
         format_version: 1,
         schema: "ContextPack".into(),
         schema_version: SCHEMA_VERSION.into(),
-        pack_id: format!("pack:sha256:{}", hex(&digest)),
+        pack_id: format!("pack:sha256:{digest}"),
         created_at: ctx.created_at.to_owned(),
         request: request_in_force(a, ctx, &signature),
         budgets: a.budgets.clone(),

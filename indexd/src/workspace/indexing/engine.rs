@@ -9,9 +9,9 @@ mod beginning;
 mod compacting;
 
 use super::build::{Build, BuildError, Built};
+use super::history::{self, Commits};
 use super::overlays::{self, Kept};
 use super::parked::{self, Unparked};
-use super::past::{self, Commits};
 use super::recipe;
 use super::recovery::{self, Checked, Depth, Trust, Verify};
 use super::siblings::{self, Sharing, sketch_of};
@@ -119,7 +119,7 @@ pub struct Engine {
     /// The commits whose history the index holds; `None` when the history may be that of another repository.
     commits: Option<Commits>,
     history: Option<[u8; 32]>,
-    past: Option<past::Kept>,
+    past: Option<history::Kept>,
     overlays: Kept,
     /// True if the tree has changed since its sketch was saved.
     is_resketched: bool,
@@ -163,40 +163,45 @@ impl Engine {
             setup,
         };
         if current.is_some() {
-            let dir = engine.env_dir(engine.env);
-            let trust = recovery::note_opening(&engine.setup.home);
-            let config = engine.signature_config();
-            let checked = match engine.unpark(&dir, &config, trust) {
-                Ok(None) => recovery::open_checked(&dir, &config, &engine.setup.verify, trust),
-                unparked => unparked.map(|checked| checked.unwrap_or(Checked::Nothing)),
-            };
-            if checked.is_err() {
-                // The daemon lives on.
-                recovery::note_closed(&engine.setup.home);
-            }
-            engine.store = match checked? {
-                Checked::Ready(store) => Some(store),
-                Checked::Nothing => None,
-                Checked::Damaged => {
-                    engine.was_damaged = true;
-                    None
-                }
-            };
-            engine.is_from_tree = Store::was_quarantined(&dir);
+            engine.store = engine.open_current()?;
         }
-        if let Some(store) = &engine.store {
-            engine.note_open(store);
-            let snapshot = store.snapshot()?;
-            let mut known = KnownFiles::default();
-            snapshot.all_stats(|path, stat| known.set(path, stat));
-            engine.tree = Tree::new(&engine.setup.root, &engine.setup.config.index_exclude, known);
-            engine.commits = Some(Commits {
-                head: Some(snapshot.head()).filter(|h| h != "none"),
-                boundary: past::kept_boundary(&engine.setup.home),
-            });
-            engine.history = snapshot.history_digest();
+        if let Some(store) = engine.store.clone() {
+            engine.take_over(&store)?;
         }
         Ok(engine)
+    }
+
+    /// Opens the environment in use, parked or not.
+    fn open_current(&mut self) -> Result<Option<Store>, EngineError> {
+        let (home, dir, config) = (&self.setup.home, self.env_dir(self.env), self.signature_config());
+        let trust = recovery::note_opening(home);
+        let checked = match self.unpark(&dir, &config, trust) {
+            Ok(None) => recovery::open_checked(&dir, &config, &self.setup.verify, trust),
+            unparked => unparked.map(|checked| checked.unwrap_or(Checked::Nothing)),
+        };
+        if checked.is_err() {
+            // The daemon lives on.
+            recovery::note_closed(home);
+        }
+        let checked = checked?;
+        self.was_damaged = matches!(checked, Checked::Damaged);
+        self.is_from_tree = Store::was_quarantined(&dir);
+        Ok(if let Checked::Ready(store) = checked { Some(store) } else { None })
+    }
+
+    /// Reads the tree and the commits that an index was made from.
+    fn take_over(&mut self, store: &Store) -> Result<(), EngineError> {
+        self.note_open(store);
+        let snapshot = store.snapshot()?;
+        let mut known = KnownFiles::default();
+        snapshot.all_stats(|path, stat| known.set(path, stat));
+        self.tree = Tree::new(&self.setup.root, &self.setup.config.index_exclude, known);
+        self.commits = Some(Commits {
+            head: Some(snapshot.head()).filter(|h| h != "none"),
+            boundary: history::kept_boundary(&self.setup.home),
+        });
+        self.history = snapshot.history_digest();
+        Ok(())
     }
 
     /// Restores the index when it is parked; `None` when it is not.
@@ -240,11 +245,6 @@ impl Engine {
     pub fn to_read_again(&self) -> impl Iterator<Item = String> {
         let is_due = |path: &&RepoPath| is_permitted(&self.setup.root.join(&***path));
         self.unreadable.iter().take(READ_AGAIN_MAX).filter(is_due).map(|path| path.to_string())
-    }
-
-    /// Returns true if [`Engine::to_read_again`] yields any.
-    pub fn has_more_to_read(&self) -> bool {
-        self.to_read_again().next().is_some()
     }
 
     /// Returns true if a change set of this size needs a build instead of an update.
@@ -382,9 +382,9 @@ impl Engine {
         };
         let history = || {
             let known = kept.take().and_then(|kept| kept.open());
-            let read = past::read(&self.setup.root, commits_max, known.as_ref());
-            kept = read.as_ref().and_then(past::Kept::new);
-            read.as_ref().map(past::history)
+            let read = history::read(&self.setup.root, commits_max, known.as_ref());
+            kept = read.as_ref().and_then(history::Kept::new);
+            read.as_ref().map(history::history)
         };
         let mut bulk = store.bulk()?;
         before.into_iter().for_each(|before| bulk.keep_counts(before));
@@ -608,10 +608,10 @@ impl Engine {
             return Default::default();
         }
         let known = self.past.take().and_then(|kept| kept.open());
-        let read = past::read(&self.setup.root, self.setup.config.history_commits_max, known.as_ref());
-        self.past = read.as_ref().and_then(past::Kept::new);
+        let read = history::read(&self.setup.root, self.setup.config.history_commits_max, known.as_ref());
+        self.past = read.as_ref().and_then(history::Kept::new);
         let history = match (&read, self.history) {
-            (Some(past), _) => Some(past::history(past)),
+            (Some(past), _) => Some(history::history(past)),
             (None, Some(_)) => Some(History::default()),
             (None, None) => None,
         };
@@ -621,7 +621,7 @@ impl Engine {
 
     fn note_commits(&mut self, commits: Commits) {
         if self.commits.as_ref().is_none_or(|before| before.boundary != commits.boundary) {
-            past::keep_boundary(&self.setup.home, commits.boundary.as_deref());
+            history::keep_boundary(&self.setup.home, commits.boundary.as_deref());
         }
         self.commits = Some(commits);
     }

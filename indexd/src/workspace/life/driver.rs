@@ -17,7 +17,7 @@
 //! other workspaces are not affected.
 
 mod changes;
-mod house;
+mod maintenance;
 mod watching;
 
 use super::failure::{self, Blame, Remedy};
@@ -35,9 +35,9 @@ use crate::workspace::threads;
 use crate::workspace::tree::ChangeSet;
 use changes::Calm;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
-use house::{Copied, House};
 use indexd_proto::workspace::{FailureCode, How, Phase};
 use indexd_store::{Overlays, StoreError, Unreadable};
+use maintenance::{Copied, Maintenance};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -144,7 +144,7 @@ pub struct Driver {
     last_request: Instant,
     last_event: Instant,
     calm: Calm,
-    house: House,
+    maintenance: Maintenance,
 }
 
 impl Driver {
@@ -182,7 +182,7 @@ impl Driver {
         let now = clock.now();
         Self {
             cookies: Cookies::new(setup.cookies.clone()),
-            house: House::new(&setup.engine.config, now),
+            maintenance: Maintenance::new(&setup.engine.config, now),
             user_config: Arc::clone(&setup.engine.config),
             setup,
             shared,
@@ -251,7 +251,7 @@ impl Driver {
 
     /// True if a helper thread of the loop has not reported its end yet.
     pub fn has_work_under_way(&self) -> bool {
-        matches!(self.state, State::Building(_)) || self.house.is_busy()
+        matches!(self.state, State::Building(_)) || self.maintenance.is_busy()
     }
 
     fn now(&self) -> Instant {
@@ -270,7 +270,7 @@ impl Driver {
             }
             Event::Built(engine, result) => self.built(engine, result),
             Event::Copied(number, copied) => self.copied(number, copied),
-            Event::Compact(reply) => self.house.compact(reply, self.clock.now()),
+            Event::Compact(reply) => self.maintenance.compact(reply, self.clock.now()),
             Event::Import(import) => self.imports.push(import),
             Event::LetGo => self.let_go(),
             Event::Close => self.is_closing = true,
@@ -308,7 +308,7 @@ impl Driver {
         let is_open = matches!(&self.state, State::Open(engine) if engine.store().is_some());
         let is_behind =
             self.watching.is_degraded() || self.needs_sweep || self.head_is_dirty || self.sweep_at.is_some();
-        let is_failing = self.engine().is_some_and(Engine::has_more_to_read);
+        let is_failing = self.engine().is_some_and(|e| e.to_read_again().next().is_some());
         let is_asked = self.cookies.is_wanted() || !self.imports.is_empty() || !self.importing.is_empty();
         is_open && !is_behind && !is_failing && !is_asked
     }
@@ -401,7 +401,7 @@ impl Driver {
         }
         self.shared.set_store(engine.store().cloned());
         self.state = State::Open(Box::new(engine));
-        self.house.opened(self.clock.now());
+        self.maintenance.opened(self.clock.now());
         self.needs_sweep = true;
         self.head_is_dirty = true;
         Ok(())
@@ -413,7 +413,7 @@ impl Driver {
     }
 
     fn start_build(&mut self, swept: Option<ChangeSet>) {
-        self.house.stop_copying();
+        self.maintenance.stop_copying();
         let Some(mut engine) = self.take_engine() else { return };
         let shared = Arc::clone(&self.shared);
         shared.update(|c| {
@@ -463,7 +463,7 @@ impl Driver {
             (Ok(()), Some(engine)) => {
                 self.shared.set_store(engine.store().cloned());
                 self.watch_only_the_set();
-                self.house.start_over();
+                self.maintenance.start_over();
             }
             (Err(EngineError::Cancelled), Some(_)) => {}
             (Err(e), Some(_)) => self.failed(e),
@@ -567,7 +567,7 @@ impl Driver {
             self.discard_if(Blame::Program);
             return;
         }
-        self.house.stop_copying();
+        self.maintenance.stop_copying();
         self.take_engine();
         self.shared.set_store(None);
         recovery::suspect(&self.setup.engine.home);
@@ -613,7 +613,7 @@ impl Driver {
     fn rebuild(&mut self, blame: Blame) {
         self.n_rebuilds += 1;
         self.needs_sweep = true;
-        self.house.stop_copying();
+        self.maintenance.stop_copying();
         self.say_rebuilt(blame);
         self.shared.set_store(None);
         let mut engine = self.take_engine();
@@ -635,7 +635,7 @@ impl Driver {
     fn enter_failed(&mut self, code: FailureCode, hint: &str, after: Duration) {
         let hint = hint.to_owned();
         self.importing.clear();
-        self.house.give_up();
+        self.maintenance.give_up();
         let now = self.now();
         // A rebuild that did not help is not repeated for every request.
         let soonest = if code == FailureCode::Corrupt { after } else { RETRY_MIN.min(after) };
@@ -667,7 +667,7 @@ impl Driver {
         self.watching = Watching::Not;
         self.cookies.give_up();
         self.shared.set_store(None);
-        self.house.close();
+        self.maintenance.close();
         if let Some(engine) = self.take_engine()
             && let Err(e) = engine.close()
         {

@@ -41,7 +41,7 @@ impl Driver {
         }
         self.needs_sweep = true;
         self.sweep_at = None;
-        self.house.has_waste = true;
+        self.maintenance.has_waste = true;
         self.start_watching();
         let Some(changes) = self.sweep_watching()? else { return Ok(()) };
         self.head_is_dirty = true;
@@ -104,7 +104,7 @@ impl Driver {
         let is_worn = engine.is_worn();
         (self.n_rebuilds, self.n_panics) = (0, 0);
         let now = self.now();
-        self.house.changed(is_worn, now);
+        self.maintenance.changed(is_worn, now);
         self.setup.pressure.check();
         Ok(true)
     }

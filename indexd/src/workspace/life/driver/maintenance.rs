@@ -47,7 +47,7 @@ impl PutOff {
 }
 
 /// The maintenance state of one workspace.
-pub(super) struct House {
+pub(super) struct Maintenance {
     counting: Counting,
     /// True if work left memory that is worth giving back.
     pub has_waste: bool,
@@ -68,7 +68,7 @@ pub(super) struct House {
     alive_at: Option<Instant>,
 }
 
-impl House {
+impl Maintenance {
     pub fn new(config: &Config, now: Instant) -> Self {
         Self {
             counting: Counting::new(config.index_background_tokens, &config.pack.tokenizer),
@@ -155,28 +155,31 @@ impl House {
 impl Driver {
     /// When maintenance is due, if no event comes first.
     pub(super) fn house_due(&self) -> Option<Instant> {
-        let house = &self.house;
+        let maintenance = &self.maintenance;
         let quiet_at = self.last_request.max(self.last_event) + IDLE;
-        let waste_at = house.has_waste.then(|| quiet_at.max(house.put_off.until));
-        let count_at = house.counting.is_wanted().then_some(quiet_at);
-        let copy_at = self.wants_copy().then(|| house.copy_at.max(self.copy_quiet_at()));
-        [house.sync_at, house.alive_at, count_at.or(waste_at), copy_at].into_iter().flatten().min()
+        let waste_at = maintenance.has_waste.then(|| quiet_at.max(maintenance.put_off.until));
+        let count_at = maintenance.counting.is_wanted().then_some(quiet_at);
+        let copy_at = self.wants_copy().then(|| maintenance.copy_at.max(self.copy_quiet_at()));
+        [maintenance.sync_at, maintenance.alive_at, count_at.or(waste_at), copy_at]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// When a copy may start: after idle time, or at once if a request waits for it.
     fn copy_quiet_at(&self) -> Instant {
-        if self.house.compacting.is_empty() {
+        if self.maintenance.compacting.is_empty() {
             self.last_request.max(self.last_event) + IDLE
         } else {
-            self.house.copy_at
+            self.maintenance.copy_at
         }
     }
 
     fn wants_copy(&self) -> bool {
         let is_wanted = |e: &crate::workspace::indexing::engine::Engine| {
-            e.store().is_some() && (e.is_bloated() || !self.house.compacting.is_empty())
+            e.store().is_some() && (e.is_bloated() || !self.maintenance.compacting.is_empty())
         };
-        self.house.copying.is_none() && self.engine().is_some_and(is_wanted)
+        self.maintenance.copying.is_none() && self.engine().is_some_and(is_wanted)
     }
 
     pub(super) fn keep_house(&mut self) -> Result<(), EngineError> {
@@ -184,25 +187,26 @@ impl Driver {
         let is_quiet = now.saturating_duration_since(self.last_request.max(self.last_event)) >= IDLE
             && self.events.is_empty();
         let Some(store) = self.engine().and_then(|e| e.store()).cloned() else { return Ok(()) };
-        if self.house.sync_at.is_some_and(|at| at <= now) {
-            self.house.sync_at = None;
-            self.house.start_sync(&store, now);
+        if self.maintenance.sync_at.is_some_and(|at| at <= now) {
+            self.maintenance.sync_at = None;
+            self.maintenance.start_sync(&store, now);
         }
-        if self.house.alive_at.is_some_and(|at| at <= now) {
-            self.house.alive_at = None;
+        if self.maintenance.alive_at.is_some_and(|at| at <= now) {
+            self.maintenance.alive_at = None;
             self.engine().into_iter().for_each(|e| e.note_alive());
         }
-        if self.wants_copy() && self.house.copy_at.max(self.copy_quiet_at()) <= now {
+        if self.wants_copy() && self.maintenance.copy_at.max(self.copy_quiet_at()) <= now {
             self.start_copying();
         }
-        if is_quiet && self.house.counting.is_wanted() {
-            self.house.has_waste = true;
-            let n_counted = self.house.counting.step(&store)?;
+        if is_quiet && self.maintenance.counting.is_wanted() {
+            self.maintenance.has_waste = true;
+            let n_counted = self.maintenance.counting.step(&store)?;
             self.engine_mut().into_iter().for_each(|engine| engine.wear(n_counted));
         }
         drop(store);
-        let is_time = is_quiet && self.house.put_off.until <= now && !self.house.counting.is_wanted();
-        if is_time && std::mem::take(&mut self.house.has_waste) {
+        let is_time =
+            is_quiet && self.maintenance.put_off.until <= now && !self.maintenance.counting.is_wanted();
+        if is_time && std::mem::take(&mut self.maintenance.has_waste) {
             self.give_back()?;
         }
         Ok(())
@@ -216,12 +220,12 @@ impl Driver {
             _ => true,
         };
         if is_renewed {
-            self.house.put_off.end();
+            self.maintenance.put_off.end();
         } else {
             // A reader holds the environment, perhaps for long. On the first attempt release the rest.
-            self.house.has_waste = true;
-            let is_first = self.house.put_off.wait.is_zero();
-            self.house.put_off.again(self.clock.now());
+            self.maintenance.has_waste = true;
+            let is_first = self.maintenance.put_off.wait.is_zero();
+            self.maintenance.put_off.again(self.clock.now());
             if !is_first {
                 return Ok(());
             }
@@ -242,25 +246,25 @@ impl Driver {
         let Some(job) = self.engine().and_then(|e| e.copy_job()) else { return };
         let is_stopping = Arc::new(AtomicBool::new(false));
         let (stop, sender) = (Arc::clone(&is_stopping), self.sender.clone());
-        self.house.copy += 1;
-        let number = self.house.copy;
+        self.maintenance.copy += 1;
+        let number = self.maintenance.copy;
         let copy = move || {
             // The loop waits for this thread before it ends.
             let _ = sender.send(Event::Copied(number, job.run(&|| stop.load(Ordering::Relaxed))));
         };
         if let Ok(thread) = std::thread::Builder::new().name("compact".into()).spawn(copy) {
-            self.house.copying = Some((thread, is_stopping));
+            self.maintenance.copying = Some((thread, is_stopping));
         }
-        self.house.copy_at = self.now() + COPY_AGAIN;
+        self.maintenance.copy_at = self.now() + COPY_AGAIN;
     }
 
     /// Replaces the index by a finished copy, unless it has changed since the copy began or is not open.
     pub(super) fn copied(&mut self, number: u64, copied: Copied) {
-        if number != self.house.copy {
+        if number != self.maintenance.copy {
             // It was stopped. The next copy or build removes its files.
             return;
         }
-        if let Some((thread, _)) = self.house.copying.take() {
+        if let Some((thread, _)) = self.maintenance.copying.take() {
             let _ = thread.join();
         }
         let adopted = match (copied, &mut self.state) {
@@ -272,17 +276,17 @@ impl Driver {
             Ok(true) => {
                 let store = self.engine().and_then(|e| e.store()).cloned();
                 self.shared.set_store(store);
-                self.house.has_waste = true;
-                for reply in std::mem::take(&mut self.house.compacting) {
+                self.maintenance.has_waste = true;
+                for reply in std::mem::take(&mut self.maintenance.compacting) {
                     // The client may have disconnected.
                     let _ = reply.send(());
                 }
             }
-            Ok(false) if !self.house.compacting.is_empty() => self.house.copy_at = self.now(),
+            Ok(false) if !self.maintenance.compacting.is_empty() => self.maintenance.copy_at = self.now(),
             Ok(false) => {}
             Err(EngineError::Store(StoreError::Busy(_))) => {}
             Err(e) => {
-                self.house.compacting.clear();
+                self.maintenance.compacting.clear();
                 // A request would meet the same damage as the copy.
                 self.failed(e);
             }

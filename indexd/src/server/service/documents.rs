@@ -1,6 +1,6 @@
 //! Requests for documents: the map, the context of a task, packs of offered sources.
 
-use super::{Engine, Reading, TOOL_VERSION, target};
+use super::{Reading, Service, TOOL_VERSION, target};
 use crate::page;
 use crate::server::backend::{Answer, Context, cancelled};
 use crate::server::dispatch::json;
@@ -8,19 +8,18 @@ use crate::server::{convert, documents, log, shown, sources};
 use indexd_model::IndexView as _;
 use indexd_model::limits::QUERY_BYTES_MAX;
 use indexd_pack::request::Asked;
-use indexd_proto::documents::{MapParams, MarkdownParams, MarkdownResult};
+use indexd_proto::documents::{MapParams, MapResult, MarkdownParams, MarkdownResult};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::sources::{PackingMode, SourcesParams, SourcesResult};
 use indexd_rim::document;
 use indexd_rim::sources::{self as packer, Packer};
 use indexd_text::TokenCounter as _;
-use serde_json::Value;
 use std::sync::Arc;
 
 /// Tokens that a map may be limited to.
 const MAP_TOKENS: std::ops::RangeInclusive<u32> = 500..=90_000;
 
-impl Engine {
+impl Service {
     /// `repo_map.md`, with the same as data.
     pub(super) fn map(&self, p: MapParams, ctx: &Context) -> Answer {
         if let Some(n) = p.max_tokens.filter(|n| !MAP_TOKENS.contains(n)) {
@@ -36,7 +35,7 @@ impl Engine {
             None => "repo_map".to_owned(),
         };
         let entry = self.document(&reading, &name);
-        let cached: Option<Value> = if p.no_cache { None } else { entry.read() };
+        let cached: Option<MapResult> = if p.no_cache { None } else { entry.read() };
         let hit = cached.is_some();
         let mut warnings = uncached(&entry, "the map");
         let mut answer = match cached {
@@ -55,23 +54,15 @@ impl Engine {
                     }
                 };
                 ctx.check()?;
-                let answer = serde_json::json!({
-                    "schema": "MapResult", "schemaVersion": indexd_proto::answer::VERSION, "markdown": markdown, "map": map,
-                });
-                warnings.extend(entry.write(&answer, &markdown));
+                let answer = MapResult { markdown, map, ..MapResult::default() };
+                warnings.extend(entry.write(&answer, &answer.markdown));
                 answer
             }
         };
-        if p.page {
-            let map = serde_json::from_value(answer["map"].clone());
-            let map = map.map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the map: {e}")))?;
-            answer["page"] = page::map::render(&map, &reading.editor(ctx)).into();
-        }
-        answer["cache"] = serde_json::json!(entry.facts(hit));
-        if !warnings.is_empty() {
-            answer["warnings"] = serde_json::json!(warnings);
-        }
-        answer["envelope"] = serde_json::json!(reading.envelope(ctx));
+        answer.page = p.page.then(|| page::map::render(&answer.map, &reading.editor(ctx)));
+        answer.cache = entry.facts(hit);
+        answer.warnings = warnings;
+        answer.envelope = reading.envelope(ctx);
         json(&answer)
     }
 
@@ -138,7 +129,7 @@ impl Engine {
             PackingMode::Pack => packer::pack(&offered, budget, &packer).map(|packed| {
                 let summary = shown::of_sources(&packed.chunks, packed.token_count, budget, &settings);
                 log::packed_sources(offered.len(), &summary, packed.partial);
-                self.shelf.answered(reading.workspace.root(), &Arc::new(summary));
+                self.pack_cache.answered(reading.workspace.root(), &Arc::new(summary));
                 serde_json::json!(packed)
             }),
             PackingMode::Preview => packer::preview(&offered, budget, &packer).map(|x| serde_json::json!(x)),

@@ -1,7 +1,7 @@
 //! Published indexes: facts about a tree, rows that go to files, rows that come from them.
 //! Another program talks to the store.
 
-use super::{Engine, LONG_WAIT, Target, reporter, target};
+use super::{LONG_WAIT, Service, Target, reporter, target};
 use crate::server::backend::Context;
 use crate::server::convert;
 use crate::server::dispatch::json;
@@ -33,7 +33,7 @@ const NAMES_MAX: usize = 4;
 /// Characters of a name.
 const NAME_LEN: usize = 32;
 
-impl Engine {
+impl Service {
     /// Asks the client to fetch a published index if the first build waits for one and no client was asked.
     pub(super) fn tell_to_pull(&self, workspace: &Workspace, ctx: &Context) -> Result<(), ErrorObject> {
         let pulls = self.registry.pulls().filter(|_| ctx.client_pulls);

@@ -1,13 +1,13 @@
 //! Requests for packs: prepared, answered from the cache or assembled, previewed, read again.
 
-use super::{Engine, Reading, TOOL_VERSION, target};
+use super::{Reading, Service, TOOL_VERSION, target};
 use crate::config::{Config, Origin};
 use crate::page;
 use crate::page::editor::Editor;
 use crate::server::backend::{Answer, Context};
 use crate::server::dispatch::json;
-use crate::server::shelf::Kept;
-use crate::server::{bytes, change, convert, documents, log, shown};
+use crate::server::pack_cache::Kept;
+use crate::server::{bytes, change, convert, log, shown};
 use crate::workspace::folder_name;
 use indexd_model::{FactsView as _, IndexView};
 use indexd_pack::PackError;
@@ -26,16 +26,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-impl Engine {
+impl Service {
     pub(super) fn pack(&self, params: PackParams, ctx: &Context) -> Answer {
         let Prepared { call, request, reading, change } = self.prepare(params, ctx)?;
         reading.check_enabled()?;
-        let config = &reading.config.pack;
-        let asked = Asked::new(&request, config).map_err(|e| convert::pack_error(&e))?;
-        let normalised = asked.normalised(&reading.repo_id, config, TOOL_VERSION);
-        let key = cache_key(&reading.snapshot.signature(), &normalised);
+        let asked = Asked::new(&request, &reading.config.pack).map_err(|e| convert::pack_error(&e))?;
+        let signature = reading.snapshot.signature();
+        let digest = asked.digest(&signature, &reading.repo_id, &reading.config.pack, TOOL_VERSION);
+        // The digest that the id of the pack ends with.
+        let key = format!("sha256:{digest}");
         let asks = !call.no_cache && asked.pinned.is_none();
-        let cached = if asks { self.shelf.text(&key) } else { None };
+        let cached = if asks { self.pack_cache.text(&key) } else { None };
         let hit = cached.is_some();
         if asks {
             self.metrics.looked_up(hit);
@@ -48,7 +49,7 @@ impl Engine {
                 let unsaved = reading.overlays.as_ref().map_or(&[][..], |o| &o.applied);
                 let summary = shown::of_pack(&pack, Some(&reading.config), unsaved);
                 let kept = Arc::new(kept(&pack, summary)?);
-                self.shelf.put(key.clone(), &pack, &kept);
+                self.pack_cache.put(key.clone(), &pack, &kept);
                 kept
             }
         };
@@ -57,7 +58,7 @@ impl Engine {
             let workspace = folder_name(reading.workspace.root());
             removed = self.records.write(&workspace, &kept.pack_id, kept.json.get())?;
         }
-        self.shelf.answered(reading.workspace.root(), &kept.summary);
+        self.pack_cache.answered(reading.workspace.root(), &kept.summary);
         log::packed(&request.query, &kept, hit);
         let mut envelope = reading.envelope(ctx);
         envelope.cache = Some(CacheFacts { hit, key });
@@ -91,7 +92,7 @@ impl Engine {
     /// Puts the items of packs that the reader has in the place of their ids; unknown ids stay.
     fn resolve_seen(&self, request: &mut Request) {
         for id in std::mem::take(&mut request.seen) {
-            match self.shelf.note(&id) {
+            match self.pack_cache.note(&id) {
                 Some(note) => request.seen.extend(note.seen.iter().cloned()),
                 None => request.seen.push(id),
             }
@@ -188,7 +189,7 @@ impl Engine {
             None => None,
         };
         let summary = match (&p.pack_id, &root) {
-            (Some(id), _) => match self.shelf.note(id) {
+            (Some(id), _) => match self.pack_cache.note(id) {
                 Some(note) => note.summary,
                 None => {
                     let workspace = root.as_deref().map(folder_name);
@@ -199,7 +200,7 @@ impl Engine {
                     Arc::new(shown::of_pack(&record, None, &[]))
                 }
             },
-            (None, Some(root)) => self.shelf.last(root).ok_or_else(|| {
+            (None, Some(root)) => self.pack_cache.last(root).ok_or_else(|| {
                 let message = "no pack of this repository was made since the daemon started";
                 ErrorObject::new(ErrorCode::PackNotFound, message).with_hint("name one with packId")
             })?,
@@ -294,11 +295,6 @@ fn fill_limits(request: &mut Request, defaults: &BudgetsRequest, config: &Config
             *held = default;
         }
     }
-}
-
-/// The key of a pack in the cache: the digest that its id ends with.
-fn cache_key(signature: &str, normalised: &str) -> String {
-    format!("sha256:{}", documents::hex(&[signature, normalised]))
 }
 
 fn kept(pack: &indexd_pack::Pack, summary: ContextSummary) -> Result<Kept, ErrorObject> {

@@ -1,6 +1,6 @@
 //! Requests for places, definitions, cards and edges.
 
-use super::{Engine, Reading, target};
+use super::{Reading, Service, target};
 use crate::page;
 use crate::server::backend::{Answer, Context};
 use crate::server::dispatch::json;
@@ -16,7 +16,7 @@ use indexd_proto::search::{DefinitionsParams, Hit, SearchParams, SymbolParams, S
 use indexd_proto::why::WhyParams;
 use std::path::Path;
 
-impl Engine {
+impl Service {
     pub(super) fn search(&self, p: SearchParams, ctx: &Context) -> Answer {
         let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
         let mut found = lookup::search(&reading.snapshot, &p.query, &p.expect, p.limit, p.neighbors)?;

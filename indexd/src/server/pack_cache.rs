@@ -1,6 +1,6 @@
-//! The shelf of packs: the texts of the latest ones, and of more of them what they held and cost.
+//! The cache of packs: the texts of the latest ones, and of more of them what they held and cost.
 //!
-//! A pack is a function of its key, so one from the shelf equals a fresh one. What a pack held outlives its
+//! A pack is a function of its key, so one from the cache equals a fresh one. What a pack held outlives its
 //! text: a follow-up request names it by its id (`seen`), and `context.show` sums it up.
 
 use indexd_pack::Pack;
@@ -44,7 +44,7 @@ pub struct Note {
 }
 
 /// The packs of one daemon.
-pub struct Shelf {
+pub struct PackCache {
     texts: Cache<String, Kept>,
     notes: Mutex<Notes>,
 }
@@ -54,14 +54,14 @@ struct Notes {
     last: LruCache<PathBuf, Arc<ContextSummary>>,
 }
 
-impl Default for Shelf {
+impl Default for PackCache {
     fn default() -> Self {
         let notes = Notes { by_id: LruCache::new(NOTES_MAX), last: LruCache::new(NOTES_MAX) };
         Self { texts: Cache::new(BYTES_MAX, TEXTS_MAX), notes: Mutex::new(notes) }
     }
 }
 
-impl Shelf {
+impl PackCache {
     /// The text of a pack by its key.
     pub fn text(&self, key: &String) -> Option<Arc<Kept>> {
         self.texts.get(key)
@@ -99,7 +99,7 @@ impl Shelf {
 mod tests {
     use super::*;
 
-    fn put(shelf: &Shelf, key: &str, bytes: usize) {
+    fn put(pack_cache: &PackCache, key: &str, bytes: usize) {
         let summary = ContextSummary { pack_id: Some(key.to_owned()), ..Default::default() };
         let kept = Kept {
             json: serde_json::value::to_raw_value(&"x".repeat(bytes - 2)).unwrap(),
@@ -108,33 +108,33 @@ mod tests {
             summary: Arc::new(summary),
             selected: String::new(),
         };
-        shelf.put(key.to_owned(), &Pack::default(), &Arc::new(kept));
+        pack_cache.put(key.to_owned(), &Pack::default(), &Arc::new(kept));
     }
 
     #[test]
     fn texts_are_bounded_in_bytes_and_in_number_and_notes_outlive_them() {
-        let shelf = Shelf::default();
-        let has = |key: &str| shelf.text(&key.to_owned()).is_some();
-        (0..200).for_each(|i| put(&shelf, &format!("k{i}"), 10));
+        let pack_cache = PackCache::default();
+        let has = |key: &str| pack_cache.text(&key.to_owned()).is_some();
+        (0..200).for_each(|i| put(&pack_cache, &format!("k{i}"), 10));
         let n_kept = (0..200).filter(|i| has(&format!("k{i}"))).count();
-        assert!(n_kept == TEXTS_MAX.get() && has("k199") && shelf.note("k0").is_some());
-        put(&shelf, "big", BYTES_MAX);
+        assert!(n_kept == TEXTS_MAX.get() && has("k199") && pack_cache.note("k0").is_some());
+        put(&pack_cache, "big", BYTES_MAX);
         assert!(!has("k199") && has("big"));
-        put(&shelf, "too big", BYTES_MAX + 1);
-        assert!(!has("too big") && shelf.note("too big").is_some());
-        (0..300).for_each(|i| put(&shelf, &format!("n{i}"), 2));
-        assert!(shelf.note("k0").is_none() && shelf.note("n299").is_some());
+        put(&pack_cache, "too big", BYTES_MAX + 1);
+        assert!(!has("too big") && pack_cache.note("too big").is_some());
+        (0..300).for_each(|i| put(&pack_cache, &format!("n{i}"), 2));
+        assert!(pack_cache.note("k0").is_none() && pack_cache.note("n299").is_some());
     }
 
     #[test]
     fn the_last_pack_of_each_workspace_is_remembered() {
-        let shelf = Shelf::default();
+        let pack_cache = PackCache::default();
         let answered = |root: &str, id: &str| {
             let summary = ContextSummary { pack_id: Some(id.to_owned()), ..Default::default() };
-            shelf.answered(Path::new(root), &Arc::new(summary));
+            pack_cache.answered(Path::new(root), &Arc::new(summary));
         };
         [("/a", "1"), ("/b", "2"), ("/a", "3")].iter().for_each(|(root, id)| answered(root, id));
-        let id = |root: &str| shelf.last(Path::new(root)).and_then(|s| s.pack_id.clone());
+        let id = |root: &str| pack_cache.last(Path::new(root)).and_then(|s| s.pack_id.clone());
         assert_eq!((id("/a").as_deref(), id("/b").as_deref(), id("/c")), (Some("3"), Some("2"), None));
     }
 }

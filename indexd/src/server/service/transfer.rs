@@ -1,6 +1,6 @@
 //! Exports and imports, streamed piece by piece.
 
-use super::{Engine, LONG_WAIT, Reading, TOOL_VERSION, reporter, target};
+use super::{LONG_WAIT, Reading, Service, TOOL_VERSION, reporter, target};
 use crate::server::backend::{Answer, Context};
 use crate::server::dispatch::json;
 use crate::server::spool::Making;
@@ -19,7 +19,7 @@ use indexd_proto::workspace::Envelope;
 use indexd_store::{Overlays, StoreError};
 use std::io::Read;
 
-impl Engine {
+impl Service {
     pub(super) fn export(&self, p: ExportParams, ctx: &Context, form: Form) -> Answer {
         let wait = p.wait.unwrap_or(LONG_WAIT);
         let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;

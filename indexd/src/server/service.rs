@@ -13,8 +13,8 @@ use crate::server::graph::Relation;
 use crate::server::limits::PROGRESS_INTERVAL;
 use crate::server::metrics::Metrics;
 use crate::server::offers::Offers;
+use crate::server::pack_cache::PackCache;
 use crate::server::records::Records;
-use crate::server::shelf::Shelf;
 use crate::server::spool::Exports;
 use crate::server::{convert, place, unsaved};
 use crate::workspace::{
@@ -45,10 +45,10 @@ const LONG_WAIT: Wait =
     Wait { mode: WaitMode::Strict, timeout_ms: Some(WAIT_MS_MAX), build_timeout_ms: None };
 
 /// Serves requests from the workspaces of one user.
-pub struct Engine {
+pub struct Service {
     registry: Registry,
     config: Arc<Config>,
-    shelf: Shelf,
+    pack_cache: PackCache,
     records: Records,
     exports: Exports,
     metrics: Metrics,
@@ -108,7 +108,7 @@ fn part_of(target: Target, root: &Path) -> Option<String> {
         .then(|| format!("{} is a part of the repository {}, which is asked", path.display(), root.display()))
 }
 
-impl Engine {
+impl Service {
     /// Opens the registry. Indexes open when they are first asked for.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl Engine {
         Ok(Self {
             registry,
             config,
-            shelf: Shelf::default(),
+            pack_cache: PackCache::default(),
             records: Records::new(dirs.state.join(RECORDS)),
             exports: Exports::new(&dirs.cache),
             metrics: Metrics::default(),
@@ -269,7 +269,7 @@ impl Engine {
     }
 }
 
-impl Backend for Engine {
+impl Backend for Service {
     fn call(&self, call: Call, ctx: &Context) -> Answer {
         match call {
             Call::Pack(p) => self.pack(p, ctx),
