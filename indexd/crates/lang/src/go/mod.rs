@@ -23,7 +23,7 @@ use crate::unread;
 use indexd_model::limits::{DEFS_PER_FILE_MAX, PARSE_CALLBACKS_MAX};
 use indexd_model::path::file_name_of;
 use indexd_model::{
-    ChunkKind, DefFlags, DefIdx, DefKind, Entry, Facts, FileFacts, Interface, Key, Language, Outcome,
+    ChunkKind, Def, DefFlags, DefIdx, DefKind, Entry, Facts, FileFacts, Interface, Key, Language, Outcome,
     RepoPath, Span,
 };
 use syntax::SYNTAX;
@@ -160,10 +160,7 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
         match owner {
             None => {
                 out.push((Key::member(&scope, name), idx));
-                if def.kind == DefKind::Interface {
-                    let embedded = def.bases.iter().map(|base| facts.type_name(*base));
-                    out.extend(embedded.map(|base| (Key::any("go-embeds", base), idx)));
-                }
+                out.extend(embedded(facts, def).map(|key| (key, idx)));
             }
             Some(owner) => {
                 member_scope.clear();
@@ -187,6 +184,12 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
     out.sort_unstable();
     out.dedup();
     out
+}
+
+/// The keys under which an interface is found from those that it embeds.
+fn embedded<'f>(facts: &'f Facts, def: &'f Def) -> impl Iterator<Item = Key> + 'f {
+    let bases = if def.kind == DefKind::Interface { &def.bases[..] } else { &[] };
+    bases.iter().map(|base| Key::any("go-embeds", facts.type_name(*base)))
 }
 
 #[cfg(test)]
