@@ -122,7 +122,7 @@ fn text_only(input: Input) -> FileFacts {
 ///   resolved without a go.mod, every proper prefix of an import path;
 /// - package-level names in `go:<dir>` (`go:<dir>_test` for an external test package);
 /// - fields and methods in `go:<dir>#<Type>`; methods also together as that scope, and by bare name;
-/// - interfaces by the names of those that they embed.
+/// - types by the names of those that they embed.
 fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
     let dir = path.dir();
     let mut out: Vec<(Key, DefIdx)> = places(path).map(|key| (key, DefIdx::NONE)).to_vec();
@@ -186,10 +186,9 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
     out
 }
 
-/// The keys under which an interface is found from those that it embeds.
+/// The keys under which a type is found from those that it embeds.
 fn embedded<'f>(facts: &'f Facts, def: &'f Def) -> impl Iterator<Item = Key> + 'f {
-    let bases = if def.kind == DefKind::Interface { &def.bases[..] } else { &[] };
-    bases.iter().map(|base| Key::any("go-embeds", facts.type_name(*base)))
+    def.bases.iter().map(|base| Key::any("go-embeds", facts.type_name(*base)))
 }
 
 #[cfg(test)]

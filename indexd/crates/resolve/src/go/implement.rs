@@ -19,6 +19,8 @@ const FILES_MAX: usize = 24;
 const IMPLEMENTATIONS_MAX: usize = 16;
 /// Interfaces named for one type.
 const INTERFACES_MAX: usize = 64;
+/// Types named for one method: its own and those that have it promoted.
+const TYPES_MAX: usize = 32;
 /// Names of methods of one type that are looked up.
 const METHODS_MAX: usize = 256;
 
@@ -36,11 +38,30 @@ impl<'a> Linker<'a> {
         let mut out = Vec::new();
         let name = facts.def_name(method.def);
         for at in self.named(Key::any("go", name), name).unwrap_or_default() {
-            let Some((ty, _)) = self.receiver_type(at) else { continue };
-            if self.satisfies(ty, &wanted) {
+            if self.types_with(at).iter().any(|(ty, _)| self.satisfies(*ty, &wanted)) {
                 out.push(at);
                 if out.len() == IMPLEMENTATIONS_MAX {
                     break;
+                }
+            }
+        }
+        out
+    }
+
+    /// The type that a method belongs to, and those that have it promoted.
+    pub(super) fn types_with(&mut self, method: DefAt) -> Vec<(TyId, DefAt)> {
+        let Some(own) = self.receiver_type(method) else { return Vec::new() };
+        let name = self.def_name(method);
+        let mut out = vec![own];
+        let mut i = 0;
+        while let Some(&(_, def)) = out.get(i) {
+            i += 1;
+            let embedding = self.provided(Key::any("go-embeds", self.def_name(def)));
+            for at in embedding.iter().flat_map(|all| all.iter()).copied() {
+                let Some(ty) = self.concrete_type(at) else { continue };
+                let has_it = matches!(self.select(ty.0, name), Selection::Found(m) if m.def == method);
+                if has_it && out.len() < TYPES_MAX && !out.contains(&ty) {
+                    out.push(ty);
                 }
             }
         }
