@@ -357,6 +357,28 @@ fn an_interface_among_many_of_its_kind_has_its_implementation() {
     }
 }
 
+/// Nothing is compared by a method that very many interfaces ask for, and an answer about one says so.
+#[test]
+fn methods_that_are_too_common_are_named() {
+    let mut tree: Vec<(String, String)> = (0..25)
+        .map(|i| {
+            (format!("p{i:02}.go"), format!("package p\n\ntype S{i} interface {{\n\tString() string\n}}\n"))
+        })
+        .collect();
+    let text = "package p\n\ntype Closer interface {\n\tString() string\n\tClose()\n}\n\ntype T struct{}\n\nfunc (T) String() string { return \"\" }\nfunc (T) Close() {}\n";
+    tree.push(("t.go".to_owned(), text.to_owned()));
+    let tree: Vec<(&str, &str)> = tree.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let said = "more than 24 files have interfaces with String: not compared";
+    for (name, n_edges, is_said) in
+        [("S3", 0, true), ("S3.String", 0, true), ("T", 1, true), ("T.Close", 1, false), ("Closer", 1, false)]
+    {
+        let found = ask(&tree, Relation::Implementations, name);
+        assert_eq!(found.edges.len(), n_edges, "{name}: {:?}", edges(&found));
+        let statement = found.coverage.statement;
+        assert_eq!(statement.contains(said), is_said, "{name}: {statement}");
+    }
+}
+
 /// A name occurs without being used: in announcements, destructors, parts of imports and change logs. Copies of
 /// other projects are not linked, so that a name of one is looked for in them.
 #[test]

@@ -10,10 +10,12 @@ use crate::server::edges::column;
 use crate::server::grep::line_at;
 use crate::server::named::{self, Look};
 use crate::server::suggest;
+use indexd_model::limits::GO_METHOD_FILES_MAX;
 use indexd_model::links::evidence_kind;
 use indexd_model::view::{CONFIDENCE_CERTAIN, Edge};
 use indexd_model::{
-    DefDoc, DefIdx, EdgeKind, Facts, FileRoles, IndexView, Language, Linking, Outcome, Role, Rule,
+    DefDoc, DefIdx, DefKind, EdgeKind, Facts, FileRoles, IndexView, Key, Language, Linking, Outcome, Role,
+    Rule,
 };
 use indexd_pack::graph::names;
 pub use indexd_pack::graph::relation::Relation;
@@ -120,6 +122,9 @@ fn coverage(
     }
     if relation != Relation::Callees {
         coverage.statement += &called_by(view, roots);
+    }
+    if relation == Relation::Implementations {
+        coverage.statement += &not_compared(view, roots);
     }
     Ok(coverage)
 }
@@ -277,6 +282,46 @@ fn called_by(view: &dyn IndexView, roots: &[DefDoc]) -> String {
     let all: BTreeSet<&str> = by.collect();
     let all = Vec::from_iter(all).join(" and ");
     if all.is_empty() { all } else { format!("; called by {all} as well, which has no edge of its own") }
+}
+
+/// Methods of Go by whose names types and interfaces are not compared, as the end of a sentence; empty where there
+/// are none. One other method is enough to find the types of an interface.
+fn not_compared(view: &dyn IndexView, roots: &[DefDoc]) -> String {
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    for &root in roots {
+        let mut root = root;
+        let parent = view.def(root).parent.some();
+        if let Some(parent) = parent.filter(|parent| view.def(*parent).kind == DefKind::Interface) {
+            root = parent;
+        }
+        let record = view.def(root);
+        if view.file(record.file).language != Language::Go {
+            continue;
+        }
+        let mut methods = if record.kind.is_type() { names::members(view, root) } else { vec![root] };
+        methods.retain(|method| view.def(*method).kind == DefKind::Method);
+        let common: Vec<DefDoc> = methods.iter().copied().filter(|m| is_common(view, *m)).collect();
+        if record.kind != DefKind::Interface || common.len() == methods.len() {
+            names.extend(common.into_iter().map(|method| view.def(method).name.to_string()));
+        }
+    }
+    match Vec::from_iter(names).join(", ") {
+        names if names.is_empty() => names,
+        names => {
+            format!("; more than {GO_METHOD_FILES_MAX} files have interfaces with {names}: not compared")
+        }
+    }
+}
+
+/// Returns true if too many files have interfaces with a method of this name and signature.
+fn is_common(view: &dyn IndexView, method: DefDoc) -> bool {
+    let record = view.def(method);
+    let interface = view.interface(record.file);
+    let facts = Facts::outside(&interface);
+    let Some(def) = record.idx.some() else { return false };
+    let shaped = format!("{}{}", record.name, facts.shape(facts.def(def)));
+    let n_files = |name: &str| view.providers(Key::any("go-interface", name)).len();
+    n_files(&record.name) > GO_METHOD_FILES_MAX && n_files(&shaped) > GO_METHOD_FILES_MAX
 }
 
 /// The answer and what may be missing of it, in a sentence.

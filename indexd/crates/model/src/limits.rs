@@ -89,3 +89,6 @@ pub const SCIP_OCCURRENCE_BYTES_MAX: usize = 64 << 10;
 const _: () = assert!(FILE_BYTES_PARSED_MAX <= FILE_BYTES_LISTED_MAX);
 const _: () = assert!(CHUNK_BYTES_MIN < CHUNK_BYTES_MAX);
 const _: () = assert!(SCIP_OCCURRENCE_BYTES_MAX < SCIP_BYTES_MAX);
+/// Files that may have methods of one name, or interfaces that ask for it, before types and interfaces of Go are
+/// no longer compared by it.
+pub const GO_METHOD_FILES_MAX: usize = 24;

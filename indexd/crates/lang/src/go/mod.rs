@@ -188,7 +188,8 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
 
 /// The keys under which a type is found from those that it embeds.
 fn embedded<'f>(facts: &'f Facts, def: &'f Def) -> impl Iterator<Item = Key> + 'f {
-    def.bases.iter().map(|base| Key::any("go-embeds", facts.type_name(*base)))
+    let group = if def.kind == DefKind::Interface { "go-interface-embeds" } else { "go-embeds" };
+    def.bases.iter().map(move |base| Key::any(group, facts.type_name(*base)))
 }
 
 #[cfg(test)]

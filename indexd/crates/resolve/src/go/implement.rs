@@ -1,43 +1,48 @@
 //! Which types satisfy which interfaces of the tree.
 //!
 //! Both directions start from a method's bare name, so their cost depends on how common the name
-//! is; names with more candidate files than [`FILES_MAX`] are left alone. Interfaces are then looked for by
+//! is; names with more candidate files than [`GO_METHOD_FILES_MAX`] are left alone. Interfaces are then looked for by
 //! the name with the types of the signature as they are written, and those that embed one by its name.
 
-use super::Linker;
 use super::members::Selection;
 use super::types::{DefAt, Ty, TyId, TyList, Types};
+use super::{Linker, Specifications};
+use indexd_model::limits::GO_METHOD_FILES_MAX;
 use indexd_model::{DefFlags, DefIdx, DefKind, Key, Language};
 use rustc_hash::FxHashSet;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
-/// Files that may declare a method of the same name before the search is given up.
-const FILES_MAX: usize = 24;
+/// Files that may have interfaces that embed one of the same name.
+const EMBEDDING_FILES_MAX: usize = 64;
 /// Implementations named for one interface method.
 const IMPLEMENTATIONS_MAX: usize = 16;
 /// Interfaces named for one type.
 const INTERFACES_MAX: usize = 64;
 /// Types named for one method: its own and those that have it promoted.
 const TYPES_MAX: usize = 32;
-/// Names of methods of one type that are looked up.
+/// Methods of one type that are looked up by their names, and files that may have them.
 const METHODS_MAX: usize = 256;
+/// Levels of embedding whose methods are looked up.
+const EMBEDDING_MAX: usize = 10;
+
+/// The methods of a type.
+#[derive(Default)]
+pub(super) struct Methods<'a> {
+    /// Names, also of hidden ones.
+    names: BTreeSet<&'a str>,
+    /// Interfaces that ask for one of the names.
+    candidates: BTreeSet<DefAt>,
+}
 
 impl<'a> Linker<'a> {
     /// Methods of concrete types that a call of an interface's method may reach.
     pub(super) fn implementations(&mut self, method: DefAt) -> Vec<DefAt> {
-        let facts = self.facts(method.file);
-        let Some(holder) = facts.def(method.def).parent.some() else { return Vec::new() };
-        let interface = DefAt { file: method.file, def: holder };
-        if facts.def(holder).flags.has(DefFlags::ANONYMOUS) || !facts.def(holder).type_params.is_empty() {
-            return Vec::new();
-        }
-        let interface = self.def_type(interface);
-        let Some(wanted) = self.interface_methods(interface) else { return Vec::new() };
+        let Some(wanted) = self.methods_around(method) else { return Vec::new() };
         let mut out = Vec::new();
-        let name = facts.def_name(method.def);
-        for at in self.named(Key::any("go", name), name).unwrap_or_default() {
+        let name = self.def_name(method);
+        for at in self.named(Key::any("go", name), GO_METHOD_FILES_MAX, name).unwrap_or_default() {
             if self.types_with(at).iter().any(|(ty, _)| self.satisfies(*ty, &wanted)) {
                 out.push(at);
                 if out.len() == IMPLEMENTATIONS_MAX {
@@ -56,7 +61,7 @@ impl<'a> Linker<'a> {
         let mut i = 0;
         while let Some(&(_, def)) = out.get(i) {
             i += 1;
-            let embedding = self.provided(Key::any("go-embeds", self.def_name(def)));
+            let embedding = self.provided(Key::any("go-embeds", self.def_name(def)), GO_METHOD_FILES_MAX);
             for at in embedding.iter().flat_map(|all| all.iter()).copied() {
                 let Some(ty) = self.concrete_type(at) else { continue };
                 let has_it = matches!(self.select(ty.0, name), Selection::Found(m) if m.def == method);
@@ -71,79 +76,125 @@ impl<'a> Linker<'a> {
     /// Interfaces of the tree that a type satisfies, by methods of its own and by promoted ones.
     pub(super) fn interfaces_of(&mut self, ty: TyId) -> Vec<DefAt> {
         let mut out = Vec::new();
-        let mut todo: VecDeque<DefAt> = VecDeque::new();
+        let methods = self.methods_of(ty, 0);
+        let mut todo: VecDeque<DefAt> = methods.candidates.iter().copied().collect();
         let mut seen: FxHashSet<DefAt> = FxHashSet::default();
-        for name in self.method_names(ty) {
-            let specs = self.specifications(ty, name);
-            todo.extend(
-                specs.into_iter().filter_map(|spec| {
-                    self.def(spec).parent.some().map(|def| DefAt { file: spec.file, def })
-                }),
-            );
-            while let Some(interface) = todo.pop_front() {
-                let it = self.def(interface);
-                let is_named = it.kind == DefKind::Interface && !it.flags.has(DefFlags::ANONYMOUS);
-                if !is_named || !it.type_params.is_empty() || !seen.insert(interface) {
-                    continue;
-                }
-                self.record_type(interface);
-                let interface_ty = self.def_type(interface);
-                let Some(wanted) = self.interface_methods(interface_ty) else { continue };
-                if self.satisfies(ty, &wanted) {
-                    out.push(interface);
-                    let name = self.def_name(interface);
-                    todo.extend(
-                        self.provided(Key::any("go-embeds", name)).iter().flat_map(|all| all.iter().copied()),
-                    );
-                }
-                if out.len() == INTERFACES_MAX {
-                    return out;
-                }
+        while let Some(interface) = todo.pop_front() {
+            let it = self.def(interface);
+            let is_named = it.kind == DefKind::Interface && !it.flags.has(DefFlags::ANONYMOUS);
+            if !is_named || !it.type_params.is_empty() || !seen.insert(interface) {
+                continue;
+            }
+            self.record_type(interface);
+            let interface_ty = self.def_type(interface);
+            let Some(wanted) = self.interface_methods(interface_ty) else { continue };
+            let has = |(spec, _): &(DefAt, TyId)| methods.names.contains(self.specified_name(*spec));
+            if wanted.iter().all(has) && self.satisfies(ty, &wanted) {
+                out.push(interface);
+                let key = Key::any("go-interface-embeds", self.def_name(interface));
+                todo.extend(self.provided(key, EMBEDDING_FILES_MAX).iter().flat_map(|all| all.iter()));
+            }
+            if out.len() == INTERFACES_MAX {
+                break;
             }
         }
         out
     }
 
-    /// The method specification of an interface with this name, its own or an embedded one.
-    pub(super) fn specification(&mut self, interface: DefAt, name: &str) -> Option<DefAt> {
+    /// The methods of a type and of those that it embeds.
+    fn methods_of(&mut self, ty: TyId, depth: usize) -> Rc<Methods<'a>> {
+        let ty = match self.types.get(ty) {
+            Ty::Pointer(to) => to,
+            _ => ty,
+        };
+        if let Some(known) = self.methods.get(&ty) {
+            return Rc::clone(known);
+        }
+        // A type that embeds itself has no more by that.
+        self.methods.insert(ty, Rc::default());
+        let mut out = Methods { names: self.method_names(ty), candidates: BTreeSet::new() };
+        for name in out.names.clone() {
+            for spec in self.specifications(ty, name) {
+                out.candidates.extend(self.def(spec).parent.some().map(|def| DefAt { file: spec.file, def }));
+            }
+        }
+        let mut embedded: SmallVec<[TyId; 4]> = SmallVec::new();
+        if depth < EMBEDDING_MAX {
+            self.embedded(ty, &mut embedded);
+        }
+        for ty in embedded {
+            let of = self.methods_of(ty, depth + 1);
+            out.names.extend(of.names.iter());
+            out.candidates.extend(of.candidates.iter());
+        }
+        let out = Rc::new(out);
+        self.methods.insert(ty, Rc::clone(&out));
+        out
+    }
+
+    /// Specifications that a method meets: those of the `interfaces` of its type, and those of interfaces that
+    /// types which have it promoted satisfy.
+    pub(super) fn specifications_met(&mut self, method: DefAt, interfaces: &[DefAt]) -> Vec<DefAt> {
+        let name = self.def_name(method);
+        let mut out = Vec::new();
+        for &interface in interfaces {
+            let ty = self.def_type(interface);
+            let all = self.interface_methods(ty);
+            let specs = all.iter().flat_map(|all| all.iter()).map(|(spec, _)| *spec);
+            out.extend(specs.filter(|spec| *spec != DefAt::EMPTY && self.specified_name(*spec) == name));
+        }
+        let types = self.types_with(method);
+        let found = if types.len() > 1 { self.specifications(types[0].0, name) } else { Vec::new() };
+        for spec in found {
+            if out.contains(&spec) {
+                continue;
+            }
+            let Some(wanted) = self.methods_around(spec) else { continue };
+            if types[1..].iter().any(|(ty, _)| self.satisfies(*ty, &wanted)) {
+                out.push(spec);
+            }
+        }
+        out.sort_unstable();
+        out.dedup();
+        out
+    }
+
+    /// The method set of the interface that a specification belongs to; `None` for one without a name and for
+    /// a generic one.
+    fn methods_around(&mut self, spec: DefAt) -> Option<Specifications> {
+        let interface = DefAt { file: spec.file, def: self.def(spec).parent.some()? };
+        let it = self.def(interface);
+        if it.flags.has(DefFlags::ANONYMOUS) || !it.type_params.is_empty() {
+            return None;
+        }
+        self.record_type(interface);
         let ty = self.def_type(interface);
-        let all = self.interface_methods(ty)?;
-        all.iter().map(|(spec, _)| *spec).find(|spec| self.def_name(*spec) == name)
+        self.interface_methods(ty)
     }
 
     /// Method specifications of interfaces that a method of a type may be meant by.
     fn specifications(&mut self, ty: TyId, name: &'a str) -> Vec<DefAt> {
-        if let Some(specs) = self.named(Key::any("go-interface", name), name) {
+        if let Some(specs) = self.named(Key::any("go-interface", name), GO_METHOD_FILES_MAX, name) {
             return specs;
         }
         let Selection::Found(m) = self.select(ty, name) else { return Vec::new() };
         let facts = self.facts(m.def.file);
         let shaped = format!("{name}{}", facts.shape(facts.def(m.def.def)));
-        self.named(Key::any("go-interface", &shaped), name).unwrap_or_default()
+        self.named(Key::any("go-interface", &shaped), GO_METHOD_FILES_MAX, name).unwrap_or_default()
     }
 
-    /// Names of the methods of a type, those of embedded types included, sorted. Some may be hidden.
+    /// Names of the methods that a type declares, sorted.
     fn method_names(&mut self, ty: TyId) -> BTreeSet<&'a str> {
-        let mut out = BTreeSet::new();
-        let mut todo: SmallVec<[TyId; 4]> = smallvec![ty];
-        let mut seen: FxHashSet<TyId> = FxHashSet::default();
-        while let Some(ty) = todo.pop() {
-            let ty = match self.types.get(ty) {
-                Ty::Pointer(to) => to,
-                _ => ty,
-            };
-            if !seen.insert(ty) || out.len() > METHODS_MAX {
-                continue;
-            }
-            if let Ty::Named(def, _) = self.types.get(ty) {
-                let package = self.package_of(def.file);
-                let scope = format!("{}#{}", self.packages.get(package).scope, self.def_name(def));
-                let methods = self.provided(Key::scope(&scope));
-                out.extend(methods.iter().flat_map(|all| all.iter()).map(|at| self.def_name(*at)));
-            }
-            self.embedded(ty, &mut todo);
-        }
-        out
+        let def = match self.types.get(ty) {
+            Ty::Named(def, _) => def,
+            Ty::Error => return BTreeSet::from(["Error"]),
+            _ => return BTreeSet::new(),
+        };
+        let package = self.package_of(def.file);
+        let scope = format!("{}#{}", self.packages.get(package).scope, self.def_name(def));
+        let methods = self.provided(Key::scope(&scope), METHODS_MAX);
+        let methods = methods.iter().flat_map(|all| all.iter());
+        methods.take(METHODS_MAX).map(|at| self.def_name(*at)).collect()
     }
 
     /// Records a lookup of a type by its name. A type that was reached through a member is read whole, and
@@ -155,25 +206,25 @@ impl<'a> Linker<'a> {
     }
 
     /// Methods of this name below a key; as [`Linker::provided`].
-    fn named(&mut self, key: Key, name: &'a str) -> Option<Vec<DefAt>> {
-        let all = self.provided(key)?;
+    fn named(&mut self, key: Key, max: usize, name: &'a str) -> Option<Vec<DefAt>> {
+        let all = self.provided(key, max)?;
         Some(all.iter().copied().filter(|at| self.def_name(*at) == name).collect())
     }
 
-    /// Definitions below a key that can be seen from the file being linked; `None` when too many files have
-    /// some.
-    fn provided(&mut self, key: Key) -> Option<Rc<[DefAt]>> {
+    /// Definitions below a key that can be seen from the file being linked; `None` when more than `max` files
+    /// have some.
+    fn provided(&mut self, key: Key, max: usize) -> Option<Rc<[DefAt]>> {
         if let Some(known) = self.provided.get(&key) {
             return known.clone();
         }
-        let found: Option<Rc<[_]>> = self.find_provided(key).map(Rc::from);
+        let found: Option<Rc<[_]>> = self.find_provided(key, max).map(Rc::from);
         self.provided.insert(key, found.clone());
         found
     }
 
-    fn find_provided(&mut self, key: Key) -> Option<Vec<DefAt>> {
+    fn find_provided(&mut self, key: Key, max: usize) -> Option<Vec<DefAt>> {
         let docs = self.view.find(key);
-        if docs.len() > FILES_MAX {
+        if docs.len() > max {
             return None;
         }
         let mut out = Vec::new();
@@ -211,15 +262,25 @@ impl<'a> Linker<'a> {
         Some((self.types.id(Ty::Named(def, TyList::EMPTY)), def))
     }
 
+    /// The name of a specification in the method set of an interface.
+    fn specified_name(&self, spec: DefAt) -> &'a str {
+        if spec == DefAt::EMPTY { "Error" } else { self.def_name(spec) }
+    }
+
     /// Returns true if the method set of a pointer to the type has all of these methods.
     fn satisfies(&mut self, ty: TyId, wanted: &[(DefAt, TyId)]) -> bool {
         !wanted.is_empty()
             && wanted.iter().all(|&(spec, signature)| {
-                let name = self.def_name(spec);
+                let name = self.specified_name(spec);
                 match self.select(ty, name) {
                     Selection::Found(m) => {
-                        self.def(m.def).kind == DefKind::Method && self.is_same_signature(m.ty, signature)
+                        // Names without a capital are those of their package.
+                        let is_seen = name.starts_with(char::is_uppercase)
+                            || self.file(m.def.file).dir == self.file(spec.file).dir;
+                        let is_method = self.def(m.def).kind == DefKind::Method;
+                        is_seen && is_method && self.is_same_signature(m.ty, signature)
                     }
+                    Selection::Builtin(_) => spec == DefAt::EMPTY,
                     _ => false,
                 }
             })

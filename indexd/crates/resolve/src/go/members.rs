@@ -60,12 +60,7 @@ impl<'a> Linker<'a> {
                 match self.types.get(ty) {
                     Ty::External(_) => is_external = true,
                     Ty::Unknown => is_unknown = true,
-                    Ty::Error if name == "Error" => {
-                        let string = self.types.basic(super::types::Basic::String);
-                        let results = self.types.list(&[string]);
-                        let ty = Ty::Func { params: TyList::EMPTY, results, variadic: false };
-                        return Selection::Builtin(self.types.id(ty));
-                    }
+                    Ty::Error if name == "Error" => return Selection::Builtin(self.type_of_error()),
                     Ty::Named(..) | Ty::Struct(_) | Ty::Interface(_) | Ty::Param(..) => {
                         if let Some((def, ty)) = self.direct(ty, name) {
                             let is_certain = !is_external && !is_unknown;
@@ -86,6 +81,13 @@ impl<'a> Linker<'a> {
             (_, true) => Selection::Unknown,
             _ => Selection::None,
         }
+    }
+
+    /// The type of the method of `error`.
+    fn type_of_error(&mut self) -> TyId {
+        let string = self.types.basic(super::types::Basic::String);
+        let results = self.types.list(&[string]);
+        self.types.id(Ty::Func { params: TyList::EMPTY, results, variadic: false })
     }
 
     /// A member that the type itself declares, and its type.
@@ -258,8 +260,8 @@ impl<'a> Linker<'a> {
         Some(self.type_expr(def.file, ty))
     }
 
-    /// The method set of an interface: its specifications, embedded ones included. `None` when part
-    /// of it is outside the tree or not known.
+    /// The method set of an interface: its specifications, embedded ones included; that of `error` has no
+    /// definition ([`DefAt::EMPTY`]). `None` when part of it is outside the tree or not known.
     pub(super) fn interface_methods(&mut self, ty: TyId) -> Option<Specifications> {
         if let Some(known) = self.interfaces.get(&ty) {
             return known.clone();
@@ -277,8 +279,13 @@ impl<'a> Linker<'a> {
             if !seen.insert(ty) {
                 continue;
             }
-            if matches!(self.types.get(ty), Ty::External(_) | Ty::Unknown | Ty::Union(_) | Ty::Error) {
-                return None;
+            match self.types.get(ty) {
+                Ty::External(_) | Ty::Unknown | Ty::Union(_) => return None,
+                Ty::Error => {
+                    out.push((DefAt::EMPTY, self.type_of_error()));
+                    continue;
+                }
+                _ => {}
             }
             let (holder, scope) = self.holder(ty)?;
             if holder == DefAt::EMPTY {

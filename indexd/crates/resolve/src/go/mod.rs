@@ -64,6 +64,8 @@ struct Linker<'a> {
     own_members: FxHashMap<(DefAt, &'a str), Option<DefAt>>,
     /// See [`Linker::interface_methods`].
     interfaces: FxHashMap<TyId, Option<Specifications>>,
+    /// See [`Linker::methods_of`].
+    methods: FxHashMap<TyId, Rc<implement::Methods<'a>>>,
     /// See [`Linker::provided`].
     provided: FxHashMap<Key, Option<Rc<[DefAt]>>>,
     free_names: FxHashMap<(u32, &'a str), Entity>,
@@ -196,6 +198,7 @@ impl<'a> Linker<'a> {
             selections: FxHashMap::default(),
             own_members: FxHashMap::default(),
             interfaces: FxHashMap::default(),
+            methods: FxHashMap::default(),
             provided: FxHashMap::default(),
             free_names: FxHashMap::default(),
             others: FxHashMap::default(),

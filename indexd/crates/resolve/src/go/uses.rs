@@ -295,23 +295,11 @@ impl<'a> Walk<'_, 'a> {
             let at = DefAt { file: 0, def: DefIdx(i) };
             let it = facts.def(at.def);
             let is_method = it.kind == DefKind::Method && it.receiver.is_some();
-            let types = if is_method {
-                self.l.types_with(at)
-            } else {
-                self.l.concrete_type(at).into_iter().collect()
-            };
-            let mut targets = Vec::new();
-            for (ty, of) in types {
-                let interfaces = known.entry(of).or_insert_with(|| self.l.interfaces_of(ty));
-                targets.extend_from_slice(interfaces);
-            }
-            if is_method {
-                let specs =
-                    targets.into_iter().filter_map(|i| self.l.specification(i, facts.def_name(at.def)));
-                targets = specs.collect();
-                targets.sort_unstable();
-                targets.dedup();
-            }
+            let of = if is_method { self.l.receiver_type(at) } else { self.l.concrete_type(at) };
+            let Some((ty, of)) = of else { continue };
+            let interfaces = known.entry(of).or_insert_with(|| self.l.interfaces_of(ty));
+            let targets =
+                if is_method { self.l.specifications_met(at, interfaces) } else { interfaces.clone() };
             let (start, len) = (it.name_span.start, it.name_span.len() as u16);
             for target in targets {
                 self.link(EdgeKind::Implement, target, start, len, Role::None, Rule::Implements);
