@@ -56,7 +56,41 @@ fn each_save_of_a_change_in_several_files_leads_to_the_index_of_its_tree() {
         let (url, text) = (class("Url"), class("Text"));
         format!("{url}{text}class Request:\n    def _get(self) -> {result}: ...\n    url = property(_get)\n")
     };
-    let changes: [&[(&str, &str)]; 3] = [
+    let suite = |import: &str| {
+        format!(
+            "package p\n\nimport (\n\t\"{import}\"\n\n\t. \"gopkg.in/check.v1\"\n)\n\ntype Suite struct{{ Base }}\n\nfunc (s *Suite) Set(c *C) {{ fixtures.New() }}\n"
+        )
+    };
+    let all_of = |package: &str| {
+        format!(
+            "package p\n\nimport (\n\t\"example.com/Cobra\"\n\n\t. \"example.com/m/{package}\"\n)\n\nfunc Make() C {{ return Cobra.New() }}\n"
+        )
+    };
+    let generic = |of: &str| format!("package p\n\ntype Doer{of} interface {{\n\tDo()\n}}\n");
+    let changes: [&[(&str, &str)]; 6] = [
+        // An interface is generic no more.
+        &[
+            ("go.mod", "module example.com/m\n"),
+            ("p/doer.go", &generic("[T any]")),
+            ("p/done.go", "package p\n\ntype Done struct{}\n\nfunc (Done) Do() {}\n"),
+            ("p/doer.go", &generic("")),
+        ],
+        // A name of a dot import is in a file with an import of another name, which changes.
+        &[
+            ("go.mod", "module example.com/m\n"),
+            ("p/base.go", "package p\n\ntype Base struct{}\n\nfunc (b *Base) Set(n int) {}\n"),
+            ("p/suite.go", &suite("example.com/fixtures")),
+            ("p/suite.go", &suite("example.org/other/fixtures")),
+        ],
+        // A name comes from another dot import; the path of another import has its letter.
+        &[
+            ("go.mod", "module example.com/m\n"),
+            ("a/a.go", "package a\n\ntype C struct{}\n\nfunc (C) Do() {}\n"),
+            ("b/b.go", "package b\n\ntype C struct{}\n\nfunc (C) Do() {}\n"),
+            ("p/make.go", &all_of("a")),
+            ("p/use.go", "package p\n\nfunc use() { Make().Do() }\n"),
+            ("p/make.go", &all_of("b")),
+        ],
         // A type loses a method, then the interface does: from then on the type satisfies it.
         &[
             ("go.mod", "module example.com/m\n"),

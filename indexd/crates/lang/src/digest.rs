@@ -5,6 +5,7 @@
 
 use crate::builder::{children_of, lists_of};
 use indexd_model::facts::{Import, ImportKind};
+use indexd_model::path::mentions;
 use indexd_model::{BindingId, DefIdx, ExprId, Facts, Language, Node, Source, StrId};
 use rustc_hash::FxHashMap;
 use std::hash::Hasher;
@@ -234,24 +235,16 @@ impl<'a> Digester<'a> {
             is_named = true;
             h.write_u64(import_digest(&self.facts, &imports[*i]));
         }
-        for i in &self.unnamed {
-            let path = self.facts.str(imports[*i].module);
-            let is_like = path.contains(text)
-                || path
-                    .bytes()
-                    .filter(|b| !matches!(b, b'-' | b'.'))
-                    .collect::<Vec<_>>()
-                    .windows(text.len().max(1))
-                    .any(|w| w == text.as_bytes());
-            if is_like {
-                is_named = true;
-                h.write_u64(import_digest(&self.facts, &imports[*i]));
-            }
-        }
         if !is_named {
             // It may come from an import of all names.
             for i in imports.iter().filter(|i| i.kind == ImportKind::All) {
                 h.write_u64(import_digest(&self.facts, i));
+            }
+        }
+        for i in &self.unnamed {
+            if mentions(self.facts.str(imports[*i].module), text) {
+                is_named = true;
+                h.write_u64(import_digest(&self.facts, &imports[*i]));
             }
         }
         let found = FreeName { digest: h.finish(), is_named };

@@ -37,4 +37,4 @@ pub use parse::Parses;
 
 /// Version that changes when the facts, or the stored content, of any unchanged file do; part of every leaf
 /// of the index signature.
-pub const EXTRACTOR_VERSION: u32 = 32;
+pub const EXTRACTOR_VERSION: u32 = 33;

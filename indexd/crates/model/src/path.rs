@@ -140,6 +140,11 @@ pub fn n_common(a: &str, b: &str) -> usize {
     dir_of(a).split('/').zip(dir_of(b).split('/')).take_while(|(a, b)| a == b && !a.is_empty()).count()
 }
 
+/// Returns true if a path contains a name, also where dots and hyphens are left out.
+pub fn mentions(path: &str, name: &str) -> bool {
+    path.contains(name) || path.replace(['-', '.'], "").contains(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

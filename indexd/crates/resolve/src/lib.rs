@@ -41,7 +41,7 @@ fn stars(imports: &[Import], is_of: impl Fn(&Import) -> bool) -> impl Iterator<I
 }
 
 /// Changes when equal facts get other links or lookups; part of the recipe of an index.
-pub const LINKER_VERSION: u32 = 23;
+pub const LINKER_VERSION: u32 = 24;
 
 /// Resolves the uses of `file`, whose facts, body and all, are `facts`, against `view`.
 ///

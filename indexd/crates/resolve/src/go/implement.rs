@@ -24,8 +24,8 @@ const INTERFACES_MAX: usize = 64;
 const TYPES_MAX: usize = 32;
 /// Methods of one type that are looked up by their names, and files that may have them.
 const METHODS_MAX: usize = 256;
-/// Levels of embedding whose methods are looked up.
-const EMBEDDING_MAX: usize = 10;
+/// Types whose methods one type is looked up by: itself, and those that it embeds on any level.
+const EMBEDDED_MAX: usize = 64;
 
 /// The methods of a type.
 #[derive(Default)]
@@ -76,18 +76,14 @@ impl<'a> Linker<'a> {
     /// Interfaces of the tree that a type satisfies, by methods of its own and by promoted ones.
     pub(super) fn interfaces_of(&mut self, ty: TyId) -> Vec<DefAt> {
         let mut out = Vec::new();
-        let methods = self.methods_of(ty, 0);
+        let methods = self.methods_of(ty);
         let mut todo: VecDeque<DefAt> = methods.candidates.iter().copied().collect();
         let mut seen: FxHashSet<DefAt> = FxHashSet::default();
         while let Some(interface) = todo.pop_front() {
-            let it = self.def(interface);
-            let is_named = it.kind == DefKind::Interface && !it.flags.has(DefFlags::ANONYMOUS);
-            if !is_named || !it.type_params.is_empty() || !seen.insert(interface) {
+            if !seen.insert(interface) {
                 continue;
             }
-            self.record_type(interface);
-            let interface_ty = self.def_type(interface);
-            let Some(wanted) = self.interface_methods(interface_ty) else { continue };
+            let Some(wanted) = self.wanted(interface) else { continue };
             let has = |(spec, _): &(DefAt, TyId)| methods.names.contains(self.specified_name(*spec));
             if wanted.iter().all(has) && self.satisfies(ty, &wanted) {
                 out.push(interface);
@@ -102,30 +98,37 @@ impl<'a> Linker<'a> {
     }
 
     /// The methods of a type and of those that it embeds.
-    fn methods_of(&mut self, ty: TyId, depth: usize) -> Rc<Methods<'a>> {
-        let ty = match self.types.get(ty) {
-            Ty::Pointer(to) => to,
-            _ => ty,
-        };
+    fn methods_of(&mut self, ty: TyId) -> Methods<'a> {
+        let mut out = Methods::default();
+        let mut todo = VecDeque::from([ty]);
+        let mut seen: FxHashSet<TyId> = FxHashSet::default();
+        while let Some(ty) = todo.pop_front() {
+            let ty = match self.types.get(ty) {
+                Ty::Pointer(to) => to,
+                _ => ty,
+            };
+            if seen.len() < EMBEDDED_MAX && seen.insert(ty) {
+                let own = self.own_methods(ty);
+                out.names.extend(own.names.iter());
+                out.candidates.extend(own.candidates.iter());
+                let mut embedded: SmallVec<[TyId; 4]> = SmallVec::new();
+                self.embedded(ty, &mut embedded);
+                todo.extend(embedded);
+            }
+        }
+        out
+    }
+
+    /// The methods that a type declares.
+    fn own_methods(&mut self, ty: TyId) -> Rc<Methods<'a>> {
         if let Some(known) = self.methods.get(&ty) {
             return Rc::clone(known);
         }
-        // A type that embeds itself has no more by that.
-        self.methods.insert(ty, Rc::default());
         let mut out = Methods { names: self.method_names(ty), candidates: BTreeSet::new() };
         for name in out.names.clone() {
             for spec in self.specifications(ty, name) {
                 out.candidates.extend(self.def(spec).parent.some().map(|def| DefAt { file: spec.file, def }));
             }
-        }
-        let mut embedded: SmallVec<[TyId; 4]> = SmallVec::new();
-        if depth < EMBEDDING_MAX {
-            self.embedded(ty, &mut embedded);
-        }
-        for ty in embedded {
-            let of = self.methods_of(ty, depth + 1);
-            out.names.extend(of.names.iter());
-            out.candidates.extend(of.candidates.iter());
         }
         let out = Rc::new(out);
         self.methods.insert(ty, Rc::clone(&out));
@@ -159,15 +162,22 @@ impl<'a> Linker<'a> {
         out
     }
 
-    /// The method set of the interface that a specification belongs to; `None` for one without a name and for
-    /// a generic one.
+    /// The method set of the interface that a specification belongs to; as [`Linker::wanted`].
     fn methods_around(&mut self, spec: DefAt) -> Option<Specifications> {
-        let interface = DefAt { file: spec.file, def: self.def(spec).parent.some()? };
+        let def = self.def(spec).parent.some()?;
+        self.wanted(DefAt { file: spec.file, def })
+    }
+
+    /// The method set that a type must have for an interface; `None` for an interface without a name and for a
+    /// generic one.
+    fn wanted(&mut self, interface: DefAt) -> Option<Specifications> {
+        // Its entry covers what the entry of a member does not: parameters, other members.
+        self.record_type(interface);
         let it = self.def(interface);
-        if it.flags.has(DefFlags::ANONYMOUS) || !it.type_params.is_empty() {
+        let is_named = it.kind == DefKind::Interface && !it.flags.has(DefFlags::ANONYMOUS);
+        if !is_named || !it.type_params.is_empty() {
             return None;
         }
-        self.record_type(interface);
         let ty = self.def_type(interface);
         self.interface_methods(ty)
     }

@@ -64,7 +64,7 @@ struct Linker<'a> {
     own_members: FxHashMap<(DefAt, &'a str), Option<DefAt>>,
     /// See [`Linker::interface_methods`].
     interfaces: FxHashMap<TyId, Option<Specifications>>,
-    /// See [`Linker::methods_of`].
+    /// See [`Linker::own_methods`].
     methods: FxHashMap<TyId, Rc<implement::Methods<'a>>>,
     /// See [`Linker::provided`].
     provided: FxHashMap<Key, Option<Rc<[DefAt]>>>,

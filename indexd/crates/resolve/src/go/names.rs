@@ -5,6 +5,7 @@ use super::members::Selection;
 use super::types::{DefAt, Ty, TyId, TyList, Types};
 use super::universe::{self, Builtin, Predeclared};
 use indexd_model::facts::ImportKind;
+use indexd_model::path::mentions;
 use indexd_model::{BindingId, BindingKind, ExprId, Node, Source};
 
 /// The entity that a name refers to.
@@ -74,7 +75,7 @@ impl<'a> Linker<'a> {
     /// `base.name`.
     fn selector(&mut self, file: u32, base: ExprId, name: &'a str) -> Entity {
         match self.facts(file).expr(base).node {
-            Node::Name { .. } | Node::Attr { .. } => match self.entity(file, base) {
+            Node::Name { .. } | Node::Attr { .. } => match self.qualifier(file, base) {
                 Entity::Package { package, is_certain } => {
                     return match self.package_member(package, name) {
                         Some(def) => Entity::Imported { def, is_certain },
@@ -94,6 +95,18 @@ impl<'a> Linker<'a> {
             None => self.ty(file, base),
         };
         self.member(ty, name)
+    }
+
+    /// The entity of the base of a selector, which alone may be a package.
+    fn qualifier(&mut self, file: u32, base: ExprId) -> Entity {
+        let found = self.entity(file, base);
+        match (found, self.facts(file).expr(base).node) {
+            (
+                Entity::NotFound | Entity::External(Types::EXTERNAL),
+                Node::Name { name, binding: BindingId::NONE },
+            ) => self.package_named(file, self.facts(file).str(name)).unwrap_or(found),
+            _ => found,
+        }
     }
 
     /// A field or method of a value of this type.
@@ -148,32 +161,40 @@ impl<'a> Linker<'a> {
         self.find_less_common(file, name)
     }
 
-    /// A name through a dot import, or of a package named unlike its path.
+    /// A name through a dot import. Packages named unlike their paths are looked at in the file being linked, and
+    /// elsewhere before a dot only: digests of the signatures of other files cover as much.
     fn find_less_common(&mut self, file: u32, name: &'a str) -> Entity {
         let facts = self.facts(file);
         let mut may_be_outside = false;
-        for import in &facts.interface.imports {
-            let path = facts.str(import.module);
-            match (import.kind, import.alias) {
-                (ImportKind::All, _) => match self.imported(file, path) {
-                    Entity::Package { package, is_certain } => {
-                        if let Some(def) = self.package_member(package, name) {
-                            return Entity::Imported { def, is_certain };
-                        }
-                    }
-                    _ => may_be_outside = true,
-                },
-                (ImportKind::Module, None) => {
-                    if let Entity::Package { package, is_certain } = self.imported(file, path)
-                        && self.packages.clause(package) == name
-                    {
-                        return Entity::Package { package, is_certain };
+        for import in facts.interface.imports.iter().filter(|i| i.kind == ImportKind::All) {
+            match self.imported(file, facts.str(import.module)) {
+                Entity::Package { package, is_certain } => {
+                    if let Some(def) = self.package_member(package, name) {
+                        return Entity::Imported { def, is_certain };
                     }
                 }
-                _ => {}
+                _ => may_be_outside = true,
             }
         }
-        if may_be_outside { Entity::External(Types::EXTERNAL) } else { Entity::NotFound }
+        let found = if file == 0 { self.package_named(file, name) } else { None };
+        let outside = if may_be_outside { Entity::External(Types::EXTERNAL) } else { Entity::NotFound };
+        found.unwrap_or(outside)
+    }
+
+    /// A package that a file imports, by its clause. Where paths contain the name, those alone are looked at.
+    fn package_named(&mut self, file: u32, name: &str) -> Option<Entity> {
+        let facts = self.facts(file);
+        let unnamed = facts.interface.imports.iter();
+        let unnamed = unnamed.filter(|i| i.kind == ImportKind::Module && i.alias.is_none());
+        let paths: Vec<&'a str> = unnamed.map(|i| facts.str(i.module)).collect();
+        let is_any_like = paths.iter().any(|path| mentions(path, name));
+        for path in paths.into_iter().filter(|path| !is_any_like || mentions(path, name)) {
+            let found = self.imported(file, path);
+            if matches!(found, Entity::Package { package, .. } if self.packages.clause(package) == name) {
+                return Some(found);
+            }
+        }
+        None
     }
 
     /// The type that `name` of an outside package is, when it is used as a type.
