@@ -37,7 +37,7 @@ pub(crate) fn link(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
     let mut out = Links::default();
     linker.imports(&mut out);
     linker.uses(&mut out);
-    crate::assign_sources(facts, &mut out, crate::is_code_or_type);
+    crate::assign_sources(&Around::last_of_equals(facts, crate::is_code_or_type), &mut out);
     out
 }
 
