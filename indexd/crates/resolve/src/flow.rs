@@ -2,7 +2,7 @@
 //! values out of it, values written into fields and globals, and values read from them.
 
 use indexd_model::{
-    DefFlags, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Facts, FileDoc, Link, Links, Node, Role, Rule,
+    DefFlags, DefIdx, DefKind, DefRef, EdgeKind, Expr, ExprId, Facts, FileDoc, Link, Links, Node, Role, Rule,
 };
 use rustc_hash::FxHashSet;
 
@@ -14,36 +14,47 @@ pub(crate) fn add<'a>(
     facts_of: impl Fn(FileDoc) -> Facts<'a>,
     out: &mut Links,
 ) {
-    let mut with_args: FxHashSet<u32> = FxHashSet::default();
-    for i in 0..facts.n_exprs() as u32 {
-        if let Node::Call { callee, args } = facts.expr(ExprId(i)).node
-            && args.len > 0
-        {
-            with_args.insert(name_of_called(facts, callee));
-        }
-    }
+    let named = |(_, e): (ExprId, Expr)| match e.node {
+        Node::Call { callee, args } if args.len > 0 => Some(name_of_called(facts, callee)),
+        _ => None,
+    };
+    let with_args: FxHashSet<u32> = crate::exprs(facts).filter_map(named).collect();
+    add_where(here, out, |link, target| {
+        let in_function = link.source.some().is_some_and(|s| facts.def(s).kind.is_callable());
+        let file = link.target.file;
+        let (gives, takes) = match (link.kind, link.role) {
+            _ if link.confidence < Rule::Inferred.confidence() => (false, false),
+            (EdgeKind::Call, _) => {
+                (with_args.contains(&link.at), in_function && returns(facts_of(file), target))
+            }
+            (EdgeKind::Usage, Role::Write) => (in_function, false),
+            (EdgeKind::Usage, Role::Read) => (false, in_function && is_stored(facts_of(file), target)),
+            _ => (false, false),
+        };
+        [gives.then_some(link.role), takes.then_some(link.role)]
+    });
+}
+
+/// Adds dataflow links to those of the file `here`, one for each pair of definitions and direction. `ways` returns
+/// the role of a link whose target a value goes into, and of one whose target a value comes out of.
+pub(crate) fn add_where(
+    here: FileDoc,
+    out: &mut Links,
+    mut ways: impl FnMut(&Link, DefIdx) -> [Option<Role>; 2],
+) {
     let mut seen: FxHashSet<(DefIdx, DefRef, EdgeKind)> = FxHashSet::default();
     let mut flows: Vec<Link> = Vec::new();
     for link in &out.links {
         let Some(target) = link.target.def.some() else { continue };
-        let is_itself = link.target == DefRef { file: here, def: link.source };
-        if link.confidence < Rule::Inferred.confidence() || is_itself {
+        if link.target == (DefRef { file: here, def: link.source }) {
             continue;
         }
-        let in_function = link.source.some().is_some_and(|s| facts.def(s).kind.is_callable());
-        let (gives, takes) = match (link.kind, link.role) {
-            (EdgeKind::Call, _) => {
-                (with_args.contains(&link.at), in_function && returns(facts_of(link.target.file), target))
-            }
-            (EdgeKind::Usage, Role::Write) => (in_function, false),
-            (EdgeKind::Usage, Role::Read) => {
-                (false, in_function && is_stored(facts_of(link.target.file), target))
-            }
-            _ => continue,
-        };
-        for (is_there, kind) in [(gives, EdgeKind::Dataflow), (takes, EdgeKind::DataflowIn)] {
-            if is_there && seen.insert((link.source, link.target, kind)) {
-                flows.push(Link { kind, ..*link });
+        let roles = ways(link, target);
+        for (role, kind) in roles.into_iter().zip([EdgeKind::Dataflow, EdgeKind::DataflowIn]) {
+            if let Some(role) = role
+                && seen.insert((link.source, link.target, kind))
+            {
+                flows.push(Link { kind, role, ..*link });
             }
         }
     }

@@ -17,6 +17,7 @@ mod paths;
 mod projects;
 mod python;
 mod recorder;
+mod remembered;
 mod rust;
 mod typed;
 
@@ -27,8 +28,8 @@ use around::Around;
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::links::{Unresolved, UnresolvedReason};
 use indexd_model::{
-    Binding, Def, DefIdx, DefRef, EdgeKind, ExprId, Facts, FactsView, FileDoc, FileRoles, Language, Link,
-    Linking, Links, Node, Role, Rule, Source, StrId,
+    Binding, Def, DefIdx, DefRef, EdgeKind, Expr, ExprId, Facts, FactsView, FileDoc, FileRoles, Language,
+    Link, Linking, Links, Node, Role, Rule, Source, StrId,
 };
 
 /// Star imports of a scope through which a name is looked for: each is asked for every name that nothing else
@@ -71,24 +72,21 @@ pub fn link(file: FileDoc, facts: Facts, view: &dyn FactsView) -> Links {
 /// Returns the names in source that was not parsed, as unresolved uses.
 fn unread(facts: Facts) -> Vec<Unresolved> {
     let around = Around::new(facts, is_code_or_type);
-    let all = (0..facts.n_exprs() as u32).map(|i| facts.expr(ExprId(i)));
-    let of = |e: indexd_model::Expr| match e.node {
-        Node::Unread { name } => Some(Unresolved {
-            source: around.at(e.at),
-            name,
-            at: e.at,
-            role: e.role,
-            reason: UnresolvedReason::NotUnderstood,
-        }),
-        _ => None,
+    let of = |(_, Expr { node, at, role }): (ExprId, Expr)| {
+        let Node::Unread { name } = node else { return None };
+        let it = Use { name, at, role }.unresolved(UnresolvedReason::NotUnderstood);
+        Some(Unresolved { source: around.at(at), ..it })
     };
-    all.filter_map(of).collect()
+    exprs(facts).filter_map(of).collect()
 }
 
-/// Sets the source of links and unresolved uses to the innermost definition around them that `is_source`
-/// takes.
-fn assign_sources(facts: Facts, out: &mut Links, is_source: impl Fn(&Def) -> bool) {
-    let around = Around::last_of_equals(facts, is_source);
+/// The expressions of a file.
+fn exprs(facts: Facts) -> impl Iterator<Item = (ExprId, Expr)> {
+    (0..facts.n_exprs() as u32).map(move |i| (ExprId(i), facts.expr(ExprId(i))))
+}
+
+/// Sets the source of links and unresolved uses to the innermost definition around them.
+fn assign_sources(around: &Around, out: &mut Links) {
     let open = out.links.iter_mut().filter(|l| l.source == DefIdx::NONE);
     open.for_each(|l| l.source = around.at(l.at));
     out.unresolved.iter_mut().for_each(|u| u.source = around.at(u.at));
@@ -122,6 +120,19 @@ fn declared(sources: &[Source]) -> Option<ExprId> {
     sources.iter().find_map(|s| if let Source::Declared(e) = s { Some(*e) } else { None })
 }
 
+/// Returns the value that a local name with these sources begins with, if it has one.
+fn assigned(sources: &[Source]) -> Option<ExprId> {
+    sources.iter().find_map(|s| if let Source::Assigned(e) = s { Some(*e) } else { None })
+}
+
+/// An expression without the type arguments behind it, and these.
+fn applied<'a>(facts: Facts<'a>, e: ExprId) -> (ExprId, &'a [ExprId]) {
+    match facts.expr(e).node {
+        Node::Apply { base, args } => (base, facts.list(args)),
+        _ => (e, &[]),
+    }
+}
+
 /// An identifier in a place where it is used.
 #[derive(Clone, Copy)]
 struct Use {
@@ -130,21 +141,42 @@ struct Use {
     role: Role,
 }
 
+impl Use {
+    /// A link from the use; its source is found later.
+    fn link(self, facts: Facts, target: DefRef, rule: Rule, confidence: u8) -> Link {
+        let Self { name, at, role } = self;
+        let (kind, source, len) = (edge_of(role), DefIdx::NONE, len_of(facts.str(name)));
+        Link { kind, source, target, at, len, role, rule, confidence }
+    }
+
+    /// The use without a target; its source is found later.
+    fn unresolved(self, reason: UnresolvedReason) -> Unresolved {
+        Unresolved { source: DefIdx::NONE, name: self.name, at: self.at, role: self.role, reason }
+    }
+}
+
+/// The length of a name in a link.
+fn len_of(name: &str) -> u16 {
+    name.len().min(usize::from(u16::MAX)) as u16
+}
+
 /// Writes down what a use leads to: definitions that are equally likely, or the reason why none is
 /// known. The source is found later.
 fn emit(facts: Facts, it: Use, found: Result<Vec<DefRef>, UnresolvedReason>, rule: Rule, out: &mut Links) {
-    let Use { name, at, role } = it;
-    let (kind, source) = (edge_of(role), DefIdx::NONE);
     match found {
         Ok(targets) => {
-            let len = facts.str(name).len().min(usize::from(u16::MAX)) as u16;
             let rule = if targets.len() > 1 { Rule::Ambiguous } else { rule };
             let confidence = rule.confidence() / targets.len().max(1) as u8;
-            let link = |target| Link { kind, source, target, at, len, role, rule, confidence };
-            out.links.extend(targets.into_iter().map(link));
+            out.links.extend(targets.into_iter().map(|target| it.link(facts, target, rule, confidence)));
         }
-        Err(reason) => out.unresolved.push(Unresolved { source, name, at, role, reason }),
+        Err(reason) => out.unresolved.push(it.unresolved(reason)),
     }
+}
+
+/// Sets the length of the links of an import to that of the last name of its path, or of the sign for all names.
+fn shorten(links: &mut [Link], import: &Import, last: &str) {
+    let len = if import.kind == ImportKind::All { 1 } else { len_of(last) };
+    links.iter_mut().for_each(|l| l.len = len);
 }
 
 /// Returns the link from a member to the one that it implements or overrides.
@@ -155,7 +187,7 @@ fn implement(facts: Facts, source: DefIdx, target: DefRef) -> Link {
         source,
         target,
         at: def.name_span.start,
-        len: facts.str(def.name).len().min(usize::from(u16::MAX)) as u16,
+        len: len_of(facts.str(def.name)),
         role: Role::None,
         rule: Rule::Implements,
         confidence: Rule::Implements.confidence(),

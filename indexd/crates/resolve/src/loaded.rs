@@ -48,16 +48,9 @@ impl<'a> Loaded<'a> {
     pub fn new(view: &'a dyn FactsView, blocks: &'a Blocks, file: FileDoc, facts: Facts<'a>) -> Self {
         let state = State { files: Vec::new(), by_doc: FxHashMap::default(), tail: blocks, n_tail: 0 };
         let it = Self { view, state: RefCell::new(state) };
-        let path = it
-            .keep(
-                Arc::new(Interface::empty(
-                    facts.interface.language,
-                    facts.interface.outcome,
-                    facts.interface.roles,
-                )),
-                view.path(file),
-            )
-            .1;
+        // The facts are there already: only the path is kept.
+        let Interface { language, outcome, roles, .. } = *facts.interface;
+        let path = it.keep(Arc::new(Interface::empty(language, outcome, roles)), view.path(file)).1;
         let mut state = it.state.borrow_mut();
         state.files.push((facts, file, path));
         state.by_doc.insert(file, 0);

@@ -30,7 +30,7 @@ type Directive = (Rc<str>, Rc<str>);
 
 /// State of a run.
 #[derive(Default)]
-pub(crate) struct Own<'a> {
+pub(crate) struct Own {
     /// The files that the linked one includes, over all steps, and by what rule.
     included: Option<Rc<FxHashMap<FileDoc, Rule>>>,
     /// What the files in sight define under a name, by file that asks and name.
@@ -45,11 +45,10 @@ pub(crate) struct Own<'a> {
     bringing: Vec<(Rc<str>, Rc<str>)>,
     /// Bodies of declarations.
     bodies: FxHashMap<DefAt, DefAt>,
-    _life: std::marker::PhantomData<&'a ()>,
 }
 
 impl Language for CFamily {
-    type Own<'a> = Own<'a>;
+    type Own<'a> = Own;
     const ID: &'static str = "cpp";
     const HAS_OVERLOADS: bool = true;
     const ROOT: &'static str = "";

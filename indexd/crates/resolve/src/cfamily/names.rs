@@ -4,6 +4,7 @@ use super::includes::is_include;
 use super::values::class_found;
 use super::{CFamily, TABLE, has_body, is_exported};
 use crate::declared::{Found, Hit, Linker, Place, Space};
+use crate::remembered::{remembered, remembered_from};
 use crate::typed::{DefAt, File, Ty, Type};
 use indexd_model::facts::ImportKind;
 use indexd_model::path::file_name_of;
@@ -172,10 +173,8 @@ fn candidates(l: &mut Linker<CFamily>, file: File, name: &str) -> Rc<[Candidate]
     if out.is_empty() && l.facts(0).interface.language == Language::C {
         // What a struct of C holds is not hidden by it.
         let inner = Key::any("c-inner", name);
-        for doc in l.files.view.find(inner).iter() {
-            if *doc == own || included.contains_key(doc) {
-                out.extend(provided(l, *doc, inner, Rule::Scope));
-            }
+        for doc in in_sight(l, 0, inner) {
+            out.extend(provided(l, doc, inner, Rule::Scope));
         }
     }
     if out.is_empty() {
@@ -186,6 +185,13 @@ fn candidates(l: &mut Linker<CFamily>, file: File, name: &str) -> Rc<[Candidate]
         l.own.candidates.insert(name.into(), Rc::clone(&out));
     }
     out
+}
+
+/// The files with a key that are in sight of one: itself, the linked file, and those that this one includes.
+fn in_sight(l: &mut Linker<CFamily>, from: File, key: Key) -> Vec<FileDoc> {
+    let (included, own, asking) = (l.included(), l.files.loaded.doc(0), l.files.loaded.doc(from));
+    let docs = l.files.view.find(key);
+    docs.iter().copied().filter(|d| *d == own || *d == asking || included.contains_key(d)).collect()
 }
 
 /// The definitions of a file under a key.
@@ -292,17 +298,14 @@ fn only_type(l: &mut Linker<CFamily>, name: &str, is_in: impl Fn(&str) -> bool) 
 
 /// Whether a file in sight has a namespace of a name.
 fn has_namespace(l: &mut Linker<CFamily>, file: File, name: &str) -> bool {
-    let (included, own, asking) = (l.included(), l.files.loaded.doc(0), l.files.loaded.doc(file));
-    let docs = l.files.view.find(Key::any("c-namespace", name));
-    docs.iter().any(|d| *d == own || *d == asking || included.contains_key(d))
+    !in_sight(l, file, Key::any("c-namespace", name)).is_empty()
 }
 
 /// Whether a file in sight has the namespace with this whole name, which ends with `name`.
 fn has_inner(l: &mut Linker<CFamily>, name: &str, whole: &str) -> bool {
-    let (included, own) = (l.included(), l.files.loaded.doc(0));
     let key = Key::any("c-namespace", name);
-    for doc in l.files.view.find(key).iter().filter(|d| **d == own || included.contains_key(d)) {
-        for at in l.files.provided(*doc, key) {
+    for doc in in_sight(l, 0, key) {
+        for at in l.files.provided(doc, key) {
             let at = namespace_of(l, at);
             if at.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) {
                 return true;
@@ -363,10 +366,8 @@ fn brought(l: &mut Linker<CFamily>, place: Place, level: &str, name: &str, space
 }
 
 fn brought_by(l: &mut Linker<CFamily>, place: Place, level: &str, name: &str, space: Space) -> Option<Found> {
-    let (included, own, asking) = (l.included(), l.files.loaded.doc(0), l.files.loaded.doc(place.file));
-    let docs = l.files.view.find(Key::any("c-using", name));
-    for doc in docs.iter().filter(|d| **d == own || **d == asking || included.contains_key(d)) {
-        let file = l.files.open(*doc);
+    for doc in in_sight(l, place.file, Key::any("c-using", name)) {
+        let file = l.files.open(doc);
         l.files.record_name(file, name);
         let facts = l.facts(file);
         for import in &facts.interface.imports {
@@ -456,17 +457,15 @@ fn by_path_in(
 
 /// The class of a member whose definition stands outside of it.
 pub(super) fn class_of(l: &mut Linker<CFamily>, at: DefAt) -> Option<DefAt> {
-    if let Some(known) = l.own.classes.get(&at) {
-        return *known;
-    }
-    l.own.classes.insert(at, None);
+    remembered_from(l, |l| &mut l.own.classes, at, None, |l| find_class_of(l, at))
+}
+
+fn find_class_of(l: &mut Linker<CFamily>, at: DefAt) -> Option<DefAt> {
     let facts = l.facts(at.file);
     let receiver = facts.str(facts.def(at.def).receiver?);
     let namespace = namespace_of(l, at);
     let found = by_path_in(l, at.file, &namespace, receiver, Space::Types, 0);
-    let class = found.hits.first().map(|h| h.at).filter(|c| l.files.def(*c).kind.is_type());
-    l.own.classes.insert(at, class);
-    class
+    found.hits.first().map(|h| h.at).filter(|c| l.files.def(*c).kind.is_type())
 }
 
 // ---- one of several
@@ -564,13 +563,9 @@ pub(super) fn operators(l: &mut Linker<CFamily>, of: DefAt, name: &str) -> Small
 
 /// A type inside another one whose definition stands outside of it: `struct A::B { };`.
 pub(super) fn nested_outside(l: &mut Linker<CFamily>, of: DefAt, name: &str) -> Option<DefAt> {
-    let (included, own) = (l.included(), l.files.loaded.doc(0));
     let key = Key::any("c-nested", name);
-    for doc in l.files.view.find(key).iter() {
-        if *doc != own && !included.contains_key(doc) {
-            continue;
-        }
-        for at in l.files.provided(*doc, key) {
+    for doc in in_sight(l, 0, key) {
+        for at in l.files.provided(doc, key) {
             l.files.record(at);
             if class_of(l, at) == Some(of) {
                 return Some(at);
@@ -589,12 +584,7 @@ pub(super) fn body_of(l: &mut Linker<CFamily>, at: DefAt) -> DefAt {
     if !matches!(def.kind, DefKind::Function | DefKind::Method) || has_body(def) {
         return at;
     }
-    if let Some(known) = l.own.bodies.get(&at) {
-        return *known;
-    }
-    let body = find_body(l, at).unwrap_or(at);
-    l.own.bodies.insert(at, body);
-    body
+    remembered(l, |l| &mut l.own.bodies, at, |l| find_body(l, at).unwrap_or(at))
 }
 
 /// Whether a function with a body is what another one announces, a member of `class` or of a namespace.

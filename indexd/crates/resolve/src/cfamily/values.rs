@@ -2,8 +2,9 @@
 
 use super::{CFamily, TABLE, has_members, is_sign};
 use crate::declared::{Found, Hit, Linker, Place, Space};
+use crate::remembered::remembered;
 use crate::typed::{DefAt, File, Ty, Type, Val};
-use indexd_model::{BindingKind, DefFlags, DefIdx, DefKind, ExprId, Node, Rule, StrId};
+use indexd_model::{BindingKind, DefFlags, DefIdx, DefKind, ExprId, Facts, Node, Rule, StrId};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -183,10 +184,7 @@ pub(super) fn of_container(l: &mut Linker<CFamily>, file: File, base: ExprId, na
 
 fn call(l: &mut Linker<CFamily>, file: File, e: ExprId, callee: ExprId) -> Option<Val> {
     let facts = l.facts(file);
-    let (inner, given) = match facts.expr(callee).node {
-        Node::Apply { base, args } => (base, facts.list(args)),
-        _ => (callee, &[][..]),
-    };
+    let (inner, given) = crate::applied(facts, callee);
     if let Node::Attr { base, name } = facts.expr(inner).node
         && is_sign(facts.str(name))
     {
@@ -199,8 +197,8 @@ fn call(l: &mut Linker<CFamily>, file: File, e: ExprId, callee: ExprId) -> Optio
     let picked = l.picked(file, e);
     let is_inferred = picked.is_inferred;
     let args: Vec<Ty> = given.iter().map(|a| l.written(file, *a)).collect();
-    let Some(hit) = picked.hits.first().cloned() else {
-        let ty = match *l.types.get(picked.ty) {
+    let Some(hit) = picked.found.hits.first().cloned() else {
+        let ty = match *l.types.get(picked.found.ty) {
             Type::StdStatic(name) => l.types.make(Type::Std(name, args.into())),
             // `make_unique<T>()` gives what its name says.
             Type::Std(name, ref known) if !args.is_empty() && known.len() == 1 => {
@@ -272,7 +270,7 @@ fn called(l: &mut Linker<CFamily>, ty: Ty) -> Ty {
 /// The value of an operator.
 fn operation(l: &mut Linker<CFamily>, file: File, e: ExprId, left: ExprId, name: &str) -> Option<Val> {
     let v = l.eval(file, left);
-    if !l.picked(file, e).hits.is_empty() {
+    if !l.picked(file, e).found.hits.is_empty() {
         return None;
     }
     let ty = match &name["operator".len()..] {
@@ -383,10 +381,10 @@ fn named_in(l: &mut Linker<CFamily>, of: DefAt, name: &str, space: Space) -> Sma
 
 /// The enumerations without a scope in a type.
 fn enumerations(l: &mut Linker<CFamily>, of: DefAt) -> Rc<[DefIdx]> {
-    if let Some(known) = l.own.enumerations.get(&of) {
-        return Rc::clone(known);
-    }
-    let facts = l.facts(of.file);
+    remembered(l, |l| &mut l.own.enumerations, of, |l| find_enumerations(l.facts(of.file), of.def))
+}
+
+fn find_enumerations(facts: Facts, of: DefIdx) -> Rc<[DefIdx]> {
     let is_open = |d: &DefIdx| {
         let def = facts.def(*d);
         match def.kind {
@@ -395,7 +393,5 @@ fn enumerations(l: &mut Linker<CFamily>, of: DefAt) -> Rc<[DefIdx]> {
             _ => false,
         }
     };
-    let all: Rc<[DefIdx]> = facts.children(of.def).filter(is_open).collect();
-    l.own.enumerations.insert(of, Rc::clone(&all));
-    all
+    facts.children(of).filter(is_open).collect()
 }

@@ -13,8 +13,6 @@ const DEPTH_MAX: u32 = 32;
 const OVERLOADS_MAX: usize = 80;
 /// Bases that are gone through for one type.
 const BASES_MAX: usize = 64;
-/// Members that are looked up for one, one inside the other.
-const ATTRS_MAX: u32 = 64;
 
 /// A member that is being looked up.
 struct Search<'n> {
@@ -30,18 +28,8 @@ impl<'a, L: Language> Linker<'a, L> {
     /// The member of a type under a name.
     pub(crate) fn attr(&mut self, ty: Ty, name: &str, space: Space) -> Rc<Found> {
         let key = (ty, self.types.name(name), space);
-        if let Some(known) = self.attrs.get(&key) {
-            return Rc::clone(known);
-        }
-        let unknown = Rc::new(Found::unknown());
-        if self.n_attrs >= ATTRS_MAX || !self.step() {
-            return unknown;
-        }
-        // A type that leads to itself has no more members.
-        self.n_attrs += 1;
-        let found = self.settled(|l| &mut l.attrs, key, unknown, |l| Rc::new(l.find_attr(ty, name, space)));
-        self.n_attrs -= 1;
-        found
+        let ask = |l: &mut Self| Rc::new(l.find_attr(ty, name, space));
+        self.member_once(|l| &mut l.attrs, key, Rc::new(Found::unknown()), ask)
     }
 
     fn find_attr(&mut self, ty: Ty, name: &str, space: Space) -> Found {
@@ -269,6 +257,14 @@ impl<'a, L: Language> Linker<'a, L> {
     pub(crate) fn base_as(&mut self, ty: Ty, base: DefAt) -> Option<Args> {
         let is_it = |t: &Type| matches!(t, Type::Named(at, _) | Type::This(at) if *at == base);
         self.as_base(ty, &is_it).ok()
+    }
+
+    /// Returns true if a type is one of the table; `None` if that is not known.
+    pub(super) fn is_of_std(&mut self, ty: Ty, name: &str) -> Option<bool> {
+        match self.base_as_std(ty, name) {
+            Err(is_closed) => is_closed.then_some(false),
+            Ok(_) => Some(true),
+        }
     }
 
     /// A type as one of the table.

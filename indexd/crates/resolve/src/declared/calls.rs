@@ -2,9 +2,8 @@
 
 use super::{Found, Hit, Language, Linker, Place, Space};
 use crate::typed::slots::Asks;
-use crate::typed::{DefAt, File, Ty, Type, Val};
-use indexd_model::{BindingKind, DefFlags, ExprId, List, Node, Source, UnresolvedReason};
-use rustc_hash::FxHashSet;
+use crate::typed::{DefAt, Env, File, Site, Ty, Type, Val};
+use indexd_model::{BindingKind, DefFlags, ExprId, Node, Rule, UnresolvedReason};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -13,53 +12,34 @@ const RETURNS_MAX: usize = 8;
 /// Types whose function is looked for, one derived from the other.
 const DEPTH_MAX: u32 = 8;
 
-/// The arguments of a call.
-#[derive(Clone, Copy)]
-pub(crate) struct Site {
-    pub(crate) file: File,
-    pub(crate) args: List,
-}
-
 /// What a call may run.
 #[derive(Debug)]
 pub(crate) struct Picked {
-    /// The function that is meant, or those that fit equally well.
-    pub(crate) hits: SmallVec<[Hit; 2]>,
-    /// What is called, where it is not a definition: its type.
-    pub(crate) ty: Ty,
+    /// The function that is meant, or those that fit equally well; else the type of the called value.
+    pub(crate) found: Found,
     /// The type that is made, where one is.
     pub(crate) made: Option<Ty>,
-    pub(crate) reason: UnresolvedReason,
     pub(crate) is_inferred: bool,
-    /// As of [`Found::is_variant`].
-    pub(crate) is_variant: bool,
 }
 
 impl<'a, L: Language> Linker<'a, L> {
     /// What a call expression may run.
     pub(crate) fn picked(&mut self, file: File, call: ExprId) -> Rc<Picked> {
-        let none = |reason| Picked {
-            hits: SmallVec::new(),
-            ty: Ty::UNKNOWN,
-            made: None,
-            reason,
-            is_inferred: false,
-            is_variant: false,
-        };
+        // A call among its own arguments' types is not known yet.
+        let unknown = Rc::new(Picked { found: Found::unknown(), made: None, is_inferred: false });
         let (callee, args) = match self.facts(file).expr(call).node {
             Node::Call { callee, args } => (callee, args),
             // `T{...}` of C++.
             Node::Composite { ty, elems } => (ty, elems),
-            _ => return Rc::new(none(UnresolvedReason::UnknownReceiver)),
+            _ => return unknown,
         };
-        // A call among its own arguments' types is not known yet.
-        let unknown = Rc::new(none(UnresolvedReason::UnknownReceiver));
         let ask = |l: &mut Self| {
             let (found, made, is_inferred) = l.called(file, callee);
-            let hits = l.pick(&found, Site { file, args });
-            let reason = if found.is_open { UnresolvedReason::External } else { found.reason };
-            let is_variant = found.is_variant;
-            Rc::new(Picked { hits, ty: found.ty, made, reason, is_inferred, is_variant })
+            let mut found = Found { hits: l.pick(&found, Site { file, args }), ..(*found).clone() };
+            if found.is_open {
+                found.reason = UnresolvedReason::External;
+            }
+            Rc::new(Picked { found, made, is_inferred })
         };
         self.settled(|l| &mut l.picks, (file, call), unknown, ask)
     }
@@ -81,7 +61,7 @@ impl<'a, L: Language> Linker<'a, L> {
                 }
                 Some(b) if b.kind == BindingKind::Def => {
                     let def = crate::bound_def(facts, b).map(|def| DefAt { file, def });
-                    (Rc::new(Found::defs(def, indexd_model::Rule::Scope)), None, false)
+                    (Rc::new(Found::defs(def, Rule::Scope)), None, false)
                 }
                 Some(_) => {
                     let v = self.eval(file, callee);
@@ -111,7 +91,7 @@ impl<'a, L: Language> Linker<'a, L> {
         };
         self.files.record(at);
         let env = self.param_map(at, &args);
-        let mut found = Found::defs(L::constructors(self, at), indexd_model::Rule::Receiver);
+        let mut found = Found::defs(L::constructors(self, at), Rule::Receiver);
         found.hits.iter_mut().for_each(|h| h.env = Rc::from(&env[..]));
         found
     }
@@ -120,25 +100,19 @@ impl<'a, L: Language> Linker<'a, L> {
     pub(crate) fn call_value(&mut self, file: File, call: ExprId) -> Val {
         let picked = self.picked(file, call);
         let Node::Call { callee, args } = self.facts(file).expr(call).node else { return Val::UNKNOWN };
-        let site = Site { file, args };
+        let (site, found) = (Site { file, args }, &picked.found);
         let ty = match picked.made {
-            Some(made) => self.made(made, &picked.hits, site),
-            None if picked.hits.is_empty() => self.result_of_type(picked.ty, Some(site)),
+            Some(made) => self.made(made, &found.hits, site),
+            None if found.hits.is_empty() => self.result_of_type(found.ty, site),
             None => {
-                let given = self.given(file, callee);
-                let all: Vec<Ty> =
-                    picked.hits.iter().map(|h| self.result_of(h, Some(site), &given)).collect();
+                // The written type arguments of the callee.
+                let given = crate::applied(self.facts(file), callee).1;
+                let given: Vec<Ty> = given.iter().map(|a| self.written(file, *a)).collect();
+                let all: Vec<Ty> = found.hits.iter().map(|h| self.result_of(h, Some(site), &given)).collect();
                 self.types.union(&all)
             }
         };
         Val { ty, is_inferred: picked.is_inferred }
-    }
-
-    /// Type arguments that are written behind what is called.
-    fn given(&mut self, file: File, callee: ExprId) -> Vec<Ty> {
-        let facts = self.facts(file);
-        let Node::Apply { args, .. } = facts.expr(callee).node else { return Vec::new() };
-        facts.list(args).iter().map(|a| self.written(file, *a)).collect()
     }
 
     /// A new value of a type; type arguments that are not written are told by those of the constructor.
@@ -202,11 +176,13 @@ impl<'a, L: Language> Linker<'a, L> {
     }
 
     /// What a call of a value of a type gives.
-    fn result_of_type(&mut self, ty: Ty, site: Option<Site>) -> Ty {
+    fn result_of_type(&mut self, ty: Ty, site: Site) -> Ty {
         match self.types.get(ty).clone() {
             Type::Fn { params, result, .. } => {
-                let Some(site) = site.filter(|_| self.types.has_vars(result)) else { return result };
-                let args: Vec<ExprId> = self.facts(site.file).list(site.args).to_vec();
+                if !self.types.has_vars(result) {
+                    return result;
+                }
+                let args = self.facts(site.file).list(site.args).iter().copied();
                 let pairs: Vec<(Ty, ExprId)> = params.iter().copied().zip(args).collect();
                 let map = self.learned(site.file, &pairs, None, true);
                 self.types.replaced(result, &map)
@@ -260,13 +236,16 @@ impl<'a, L: Language> Linker<'a, L> {
             Type::Union(parts) | Type::Both(parts) => {
                 parts.iter().find_map(|p| self.functional_in(*p, depth + 1))
             }
-            Type::Func(at, env) => {
-                let hit = Hit { at, rule: indexd_model::Rule::Scope, env };
-                let params = self.params(&hit).iter().map(|p| p.ty).collect();
-                Some((params, self.result_of(&hit, None, &[])))
-            }
+            Type::Func(at, env) => Some(self.function(at, env)),
             _ => None,
         }
+    }
+
+    /// The parameters and the result of a function.
+    fn function(&mut self, at: DefAt, env: Env) -> (Vec<Ty>, Ty) {
+        let hit = Hit { at, rule: Rule::Scope, env };
+        let params = self.params(&hit).iter().map(|p| p.ty).collect();
+        (params, self.result_of(&hit, None, &[]))
     }
 
     /// The one method without a body of an interface, its own or inherited.
@@ -274,9 +253,7 @@ impl<'a, L: Language> Linker<'a, L> {
         self.files.record(at);
         let env = self.param_map(at, args);
         if let Some(method) = self.abstract_methods(at).first() {
-            let hit = Hit { at: *method, rule: indexd_model::Rule::Scope, env: env.into() };
-            let params = self.params(&hit).iter().map(|p| p.ty).collect();
-            return Some((params, self.result_of(&hit, None, &[])));
+            return Some(self.function(*method, env.into()));
         }
         for base in self.bases(at).iter() {
             let base = self.types.replaced(*base, &env);
@@ -300,12 +277,10 @@ impl<'a, L: Language> Linker<'a, L> {
             let def = facts.def(*d);
             def.flags.has(DefFlags::ABSTRACT) && def.kind.is_callable() && !is_of_root(facts.str(def.name))
         };
-        let mut names: FxHashSet<&str> = FxHashSet::default();
-        let all = facts.children(at.def).filter(is_it);
-        let all: Vec<DefAt> = all.map(|def| DefAt { def, ..at }).collect();
-        names.extend(all.iter().map(|a| facts.def_name(a.def)));
+        let all: Vec<DefAt> = facts.children(at.def).filter(is_it).map(|def| DefAt { def, ..at }).collect();
         // Of several names none is meant.
-        if names.len() > 1 { Vec::new() } else { all }
+        let is_one = all.windows(2).all(|a| facts.def_name(a[0].def) == facts.def_name(a[1].def));
+        if is_one { all } else { Vec::new() }
     }
 
     // ---- parameters
@@ -317,16 +292,14 @@ impl<'a, L: Language> Linker<'a, L> {
         let all = &facts.def(hit.at.def).params;
         let mut out: SmallVec<[Param; 4]> = SmallVec::new();
         for id in all {
-            let Some(b) = facts.binding(*id) else { continue };
+            let Some(b) = facts.binding(*id).filter(|b| b.kind != BindingKind::Receiver) else { continue };
             let ty = self.binding(hit.at.file, *id).ty;
             out.push(Param {
                 ty: self.types.replaced(ty, &hit.env),
                 is_rest: b.kind == BindingKind::VarArgs,
-                has_default: facts.sources(b).iter().any(|s| matches!(s, Source::Assigned(_))),
-                is_receiver: b.kind == BindingKind::Receiver,
+                has_default: crate::assigned(facts.sources(b)).is_some(),
             });
         }
-        out.retain(|p| !p.is_receiver);
         out
     }
 }
@@ -337,5 +310,4 @@ pub(crate) struct Param {
     pub(crate) ty: Ty,
     pub(crate) is_rest: bool,
     pub(crate) has_default: bool,
-    is_receiver: bool,
 }

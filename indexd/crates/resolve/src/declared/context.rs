@@ -1,8 +1,8 @@
 //! What a place expects: the types of function literals and their parameters.
 
-use super::{Language, Linker, Site};
+use super::{Language, Linker};
 use crate::typed::slots::Asks;
-use crate::typed::{File, Ty, Type, Val};
+use crate::typed::{File, Site, Ty, Type, Val};
 use indexd_model::{BindingId, ExprId, Node};
 
 impl<'a, L: Language> Linker<'a, L> {
@@ -36,7 +36,7 @@ impl<'a, L: Language> Linker<'a, L> {
         let list = self.facts(file).list(site.args);
         let Some(index) = list.iter().position(|a| *a == e) else { return Ty::UNKNOWN };
         let picked = self.picked(file, call);
-        if let Some(hit) = picked.hits.first() {
+        if let Some(hit) = picked.found.hits.first() {
             let params = self.params(hit);
             let Some(param) = params.get(index).or(params.last().filter(|p| p.is_rest)) else {
                 return Ty::UNKNOWN;
@@ -55,7 +55,7 @@ impl<'a, L: Language> Linker<'a, L> {
             let bound = self.constraint(ty).filter(|b| self.functional(*b).is_some());
             return self.types.replaced(bound.unwrap_or(ty), &map);
         }
-        let Type::Fn { params, .. } = self.types.get(picked.ty).clone() else { return Ty::UNKNOWN };
+        let Type::Fn { params, .. } = self.types.get(picked.found.ty).clone() else { return Ty::UNKNOWN };
         let Some(ty) = params.get(index).copied() else { return Ty::UNKNOWN };
         if !self.types.has_vars(ty) {
             return ty;

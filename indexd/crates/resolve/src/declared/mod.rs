@@ -16,8 +16,6 @@ mod unify;
 mod uses;
 mod written;
 
-pub(crate) use calls::Site;
-
 use crate::around::Around;
 use crate::loaded::{Blocks, Loaded};
 use crate::recorder::Recorder;
@@ -278,15 +276,8 @@ pub(crate) struct Linker<'a, L: Language> {
     implementations: FxHashMap<DefAt, Rc<[DefAt]>>,
     /// The definitions around places, by file.
     around: FxHashMap<File, Around>,
-    /// Members that are looked up, one inside the other.
-    n_attrs: u32,
-    /// Steps that the run may still take: types can be made to have more members than anybody can look at.
-    n_steps_left: u64,
 }
 
-/// Steps of a run, and what each expression of the file adds.
-const STEPS: u64 = 1_000_000;
-const STEPS_PER_EXPR: u64 = 300;
 /// Imports that are looked through in the time of a step.
 const IMPORTS_PER_STEP: u64 = 256;
 
@@ -298,36 +289,25 @@ impl<L: Language> Asks for Linker<'_, L> {
 
 impl<'a, L: Language> Linker<'a, L> {
     fn new(loaded: &'a Loaded<'a>, view: &'a Recorder<'a>) -> Self {
+        let n_exprs = loaded.facts(0).n_exprs();
         Self {
-            files: Files::new(loaded, view, "names:"),
+            files: Files::new(loaded, view),
             types: Types::new(),
             own: L::Own::default(),
-            questions: Questions::default(),
-            answers: Answers::new(loaded.facts(0).n_exprs()),
+            questions: Questions::new(60, 20_000, n_exprs),
+            answers: Answers::new(n_exprs),
             names: FxHashMap::default(),
             attrs: FxHashMap::default(),
             picks: FxHashMap::default(),
             bases: FxHashMap::default(),
             implementations: FxHashMap::default(),
             around: FxHashMap::default(),
-            n_attrs: 0,
-            n_steps_left: STEPS + STEPS_PER_EXPR * loaded.facts(0).n_exprs() as u64,
         }
-    }
-
-    /// Takes a step; false when there were too many.
-    pub(crate) fn step(&mut self) -> bool {
-        self.steps(1)
     }
 
     /// Takes a step that looks through the imports of a file: one with very many takes more of them.
     pub(crate) fn step_through(&mut self, file: File) -> bool {
-        self.steps(1 + self.facts(file).interface.imports.len() as u64 / IMPORTS_PER_STEP)
-    }
-
-    fn steps(&mut self, n: u64) -> bool {
-        self.n_steps_left = self.n_steps_left.saturating_sub(n);
-        self.n_steps_left > 0
+        self.questions.steps(1 + self.facts(file).interface.imports.len() as u64 / IMPORTS_PER_STEP)
     }
 
     pub(crate) fn facts(&self, file: File) -> Facts<'a> {

@@ -1,8 +1,9 @@
 //! Which of several functions of a name a call takes, and whether one type is another.
 
 use super::calls::Param;
-use super::{Found, Hit, Language, Linker, Site};
-use crate::typed::{DefAt, File, Ty, Type};
+use super::{Found, Hit, Language, Linker};
+use crate::typed::slots::Asks;
+use crate::typed::{DefAt, File, Site, Ty, Type};
 use indexd_model::{DefFlags, ExprId, Node};
 use smallvec::SmallVec;
 
@@ -40,19 +41,11 @@ impl<'a, L: Language> Linker<'a, L> {
             return L::miscounted(self, hits);
         }
         if all.len() > 1 {
-            let fits: Vec<Fit> = all.iter().map(|(_, params)| self.fit(params, site)).collect();
-            let best = fits.iter().max().copied().unwrap_or(Fit::No);
-            if best != Fit::No {
-                let mut fits = fits.iter();
-                all.retain(|_| fits.next() == Some(&best));
-            }
+            keep_best(&mut all, |(_, params)| self.fit(params, site));
         }
         if all.len() > 1 {
             // A type of the tree that is asked for is not turned into another.
-            let same: Vec<usize> = all.iter().map(|(_, params)| self.n_same(params, site)).collect();
-            let most = same.iter().max().copied();
-            let mut same = same.into_iter();
-            all.retain(|_| same.next() == most);
+            keep_best(&mut all, |(_, params)| self.n_same(params, site));
         }
         if all.len() > 1
             && let Some(one) = self.most_specific(&all, n)
@@ -197,11 +190,9 @@ impl<'a, L: Language> Linker<'a, L> {
             (Type::Nothing, _) => Some(true),
             (Type::Union(parts), _) => {
                 let all: Vec<Option<bool>> = parts.iter().map(|p| self.is_a(*p, of, depth + 1)).collect();
-                let is_false = all.contains(&Some(false));
-                if is_false {
-                    Some(false)
-                } else {
-                    all.into_iter().collect::<Option<Vec<bool>>>().map(|_| true)
+                match (all.contains(&Some(false)), all.contains(&None)) {
+                    (true, _) => Some(false),
+                    (false, is_open) => (!is_open).then_some(true),
                 }
             }
             (_, Type::Var(..)) => match self.constraint(of) {
@@ -222,12 +213,7 @@ impl<'a, L: Language> Linker<'a, L> {
                 if self.is_root(of) == Some(true) {
                     return Some(true);
                 }
-                let name = self.types.text(name);
-                match self.base_as_std(ty, &name) {
-                    Ok(_) => Some(true),
-                    Err(true) => Some(false),
-                    Err(false) => None,
-                }
+                self.is_of_std(ty, &self.types.text(name))
             }
             (Type::Std(a, x), Type::Std(b, y)) => {
                 self.is_std_a(ty, (&self.types.text(a), &x), (&self.types.text(b), &y), depth)
@@ -263,12 +249,16 @@ impl<'a, L: Language> Linker<'a, L> {
         if !L::ROOT.is_empty() && b.0 == L::ROOT {
             return Some(true);
         }
-        match self.base_as_std(ty, b.0) {
-            Ok(_) => Some(true),
-            Err(true) => Some(false),
-            Err(false) => None,
-        }
+        self.is_of_std(ty, b.0)
     }
+}
+
+/// Keeps those of the highest score.
+fn keep_best<T, S: Ord + Copy>(all: &mut Vec<T>, score: impl FnMut(&T) -> S) {
+    let scores: Vec<S> = all.iter().map(score).collect();
+    let best = scores.iter().max();
+    let mut scores = scores.iter();
+    all.retain(|_| scores.next() == best);
 }
 
 /// Whether a function takes a number of arguments.

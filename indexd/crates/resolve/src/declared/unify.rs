@@ -1,7 +1,8 @@
 //! What values say of type parameters: a type that is expected is compared with one that is given.
 
-use super::{Hit, Language, Linker, Site};
-use crate::typed::{Args, File, Ty, Type};
+use super::{Hit, Language, Linker};
+use crate::typed::slots::Asks;
+use crate::typed::{Args, File, Site, Ty, Type};
 use indexd_model::{ExprId, Node};
 
 /// Nesting of types that are compared.

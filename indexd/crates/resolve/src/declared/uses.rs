@@ -1,12 +1,13 @@
 //! From types to links: every identifier that is a use becomes a link or an unresolved use.
 
-use super::calls::Picked;
 use super::{Found, Hit, Language, Linker, Place, Space};
 use crate::Use;
+use crate::around::Around;
+use crate::remembered::remembered;
 use crate::typed::{DefAt, Ty, Type};
 use indexd_model::{
     BindingKind, Def, DefFlags, DefIdx, DefKind, DefRef, ExprId, Key, Link, Links, Node, Role, Rule,
-    Unresolved, UnresolvedReason,
+    UnresolvedReason,
 };
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -26,15 +27,11 @@ impl<'a, L: Language> Linker<'a, L> {
         let mut out = Links::default();
         let facts = self.facts(0);
         L::imports(&mut self, &mut out);
-        for i in 0..facts.n_exprs() as u32 {
-            let e = ExprId(i);
-            let expr = facts.expr(e);
-            if expr.role != Role::None {
-                self.link_expr(e, expr.role, expr.at, &mut out);
-            }
+        for (e, expr) in crate::exprs(facts).filter(|(_, e)| e.role != Role::None) {
+            self.link_expr(e, expr.role, expr.at, &mut out);
         }
         let is_source = |d: &Def| crate::is_code_or_type(d) && !d.flags.has(DefFlags::ANONYMOUS);
-        crate::assign_sources(facts, &mut out, is_source);
+        crate::assign_sources(&Around::last_of_equals(facts, is_source), &mut out);
         self.overrides(&mut out);
         let loaded = self.files.loaded;
         crate::flow::add(facts, loaded.doc(0), |doc| loaded.facts(loaded.open(doc)), &mut out);
@@ -159,11 +156,7 @@ impl<'a, L: Language> Linker<'a, L> {
             return;
         }
         let picked = self.picked(0, call);
-        if is_made && picked.hits.is_empty() {
-            return;
-        }
-        let Picked { ty, reason, is_variant, .. } = *picked;
-        let mut found = Found { hits: picked.hits.clone(), ty, reason, is_open: false, is_variant };
+        let mut found = picked.found.clone();
         if is_made {
             // A constructor that nobody wrote is the type itself.
             found.hits.retain(|h| !self.files.def(h.at).kind.is_type());
@@ -257,23 +250,19 @@ impl<'a, L: Language> Linker<'a, L> {
 
     /// Writes down what a use leads to.
     pub(crate) fn emit(&mut self, found: &Found, is_inferred: bool, it: Use, out: &mut Links) {
-        let Use { name, at, role } = it;
+        let (facts, name) = (self.facts(0), self.facts(0).str(it.name));
         if found.hits.is_empty() {
             // A package, or a value of the language.
-            let text = self.facts(0).str(name);
-            let is_package = matches!(self.types.get(found.ty), Type::Package(_)) && role != Role::Call;
-            let is_silent = is_package || L::shown(text) != text;
-            if !is_silent {
-                let reason = found.reason;
-                out.unresolved.push(Unresolved { source: DefIdx::NONE, name, at, role, reason });
+            let is_package = matches!(self.types.get(found.ty), Type::Package(_)) && it.role != Role::Call;
+            if !is_package && L::shown(name) == name {
+                out.unresolved.push(it.unresolved(found.reason));
             }
             return;
         }
         if found.is_variant {
-            let reason = UnresolvedReason::UnknownReceiver;
-            out.unresolved.push(Unresolved { source: DefIdx::NONE, name, at, role, reason });
+            out.unresolved.push(it.unresolved(UnresolvedReason::UnknownReceiver));
         }
-        let len = L::shown(self.facts(0).str(name)).len().min(usize::from(u16::MAX)) as u16;
+        let len = crate::len_of(L::shown(name));
         let n = found.hits.len();
         for hit in found.hits.iter().take(CANDIDATES_MAX) {
             let rule = match () {
@@ -284,11 +273,9 @@ impl<'a, L: Language> Linker<'a, L> {
             // One of several overloads of a receiver that is known is meant.
             let confidence = if n > 1 { (100 / n) as u8 } else { rule.confidence() };
             let target = L::definition(self, hit.at);
-            let target = self.reference(target);
-            let kind = crate::edge_of(role);
-            let link = Link { kind, source: DefIdx::NONE, target, at, len, role, rule, confidence };
+            let link = Link { len, ..it.link(facts, self.reference(target), rule, confidence) };
             out.links.push(link);
-            if role == Role::Call && n == 1 {
+            if it.role == Role::Call && n == 1 {
                 self.dispatch(hit.at, link, out);
             }
         }
@@ -344,27 +331,23 @@ impl<'a, L: Language> Linker<'a, L> {
 
     /// The methods that implement one in the types that derive from its own directly.
     fn implementations(&mut self, owner: DefAt, method: DefAt) -> Rc<[DefAt]> {
-        if let Some(known) = self.implementations.get(&method) {
-            return Rc::clone(known);
-        }
+        let find = |l: &mut Self| l.find_implementations(owner, method).into();
+        remembered(self, |l| &mut l.implementations, method, find)
+    }
+
+    fn find_implementations(&mut self, owner: DefAt, method: DefAt) -> Vec<DefAt> {
         let name = self.files.name(method);
         let key = Key::any(&format!("base:{}", L::ID), self.files.name(owner));
-        let docs = self.files.view.find(key);
+        let hit = |at| Hit { at, rule: Rule::Dispatch, env: Rc::from([]) };
         let mut out = Vec::new();
-        let hit = Hit { at: method, rule: Rule::Dispatch, env: Rc::from([]) };
-        for doc in docs.iter().filter(|_| docs.len() <= DERIVED_FILES_MAX) {
-            for at in self.files.provided(*doc, key) {
-                let is_it = |l: &Self, t: &Ty| matches!(l.types.get(*t), Type::Named(at, _) if *at == owner);
-                if out.len() >= IMPLEMENTATIONS_MAX || !self.bases(at).iter().any(|t| is_it(self, t)) {
-                    continue;
-                }
-                let own = L::own(self, at, name, Space::Calls);
-                let of = |at: &DefAt| Hit { at: *at, rule: Rule::Dispatch, env: Rc::from([]) };
-                out.extend(own.iter().copied().find(|o| self.is_hidden(&[of(o)], &hit)));
+        for at in self.files.provided_by_few(key, DERIVED_FILES_MAX) {
+            let is_it = |l: &Self, t: &Ty| matches!(l.types.get(*t), Type::Named(at, _) if *at == owner);
+            if out.len() >= IMPLEMENTATIONS_MAX || !self.bases(at).iter().any(|t| is_it(self, t)) {
+                continue;
             }
+            let own = L::own(self, at, name, Space::Calls);
+            out.extend(own.iter().copied().find(|o| self.is_hidden(&[hit(*o)], &hit(method))));
         }
-        let out: Rc<[DefAt]> = out.into();
-        self.implementations.insert(method, Rc::clone(&out));
         out
     }
 }

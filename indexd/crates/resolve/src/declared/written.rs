@@ -1,13 +1,14 @@
 //! Types as they are written.
 
 use super::{Found, Language, Linker, Place, Space};
+use crate::remembered::nested;
 use crate::typed::slots::Asks;
 use crate::typed::{DefAt, File, Ty, Type, Val};
 use indexd_model::{BindingId, BindingKind, DefKind, ExprId, Node, Source};
 use std::rc::Rc;
 
-/// Aliases of aliases that are followed.
-const ALIASES_MAX: u32 = 16;
+/// Members and aliases inside each other with which one more alias is followed.
+const ALIASES_MAX: u32 = 17;
 
 impl<'a, L: Language> Linker<'a, L> {
     /// The type that an expression names.
@@ -116,12 +117,9 @@ impl<'a, L: Language> Linker<'a, L> {
         if def.kind != DefKind::Alias {
             return self.types.make(Type::Named(at, args.into()));
         }
-        if self.n_attrs > ALIASES_MAX || def.ty == ExprId::NONE {
-            return Ty::UNKNOWN;
-        }
-        self.n_attrs += 1;
-        let ty = self.written(at.file, def.ty);
-        self.n_attrs -= 1;
+        let target =
+            nested(self, |l| &mut l.questions.n_members, ALIASES_MAX, |l| l.written(at.file, def.ty));
+        let Some(ty) = target else { return Ty::UNKNOWN };
         let map = self.param_map(at, args);
         self.types.replaced(ty, &map)
     }
@@ -142,13 +140,12 @@ impl<'a, L: Language> Linker<'a, L> {
     pub(crate) fn constraint(&mut self, ty: Ty) -> Option<Ty> {
         let Type::Var(file, binding) = *self.types.get(ty) else { return None };
         let facts = self.facts(file);
-        let sources = facts.sources(facts.binding(binding)?);
-        let bounds: Vec<ExprId> = sources
-            .iter()
-            .filter_map(|s| if let Source::Declared(e) = s { Some(*e) } else { None })
-            .collect();
-        let bounds: Vec<Ty> =
-            bounds.into_iter().map(|e| self.written(file, e)).filter(|b| *b != ty).collect();
+        let sources = facts.sources(facts.binding(binding)?).iter();
+        let written = sources.filter_map(|s| match s {
+            Source::Declared(e) => Some(self.written(file, *e)),
+            _ => None,
+        });
+        let bounds: Vec<Ty> = written.filter(|b| *b != ty).collect();
         (!bounds.is_empty()).then(|| self.types.both(&bounds))
     }
 }

@@ -2,16 +2,17 @@
 
 use super::Linker;
 use super::names::{REEXPORTS_MAX, Space, Target};
+use super::std::TABLE;
+use crate::remembered::remembered_from;
 use crate::typed::slots::Asks;
 use crate::typed::{Args, DefAt, Env, File, Ty, Type};
+use indexd_model::facts::SequenceKind;
 use indexd_model::{DefFlags, DefIdx, DefKind, ExprId, Key, Node, Role, Rule, UnresolvedReason};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// Bases that are gone through for one member.
 const BASES_MAX: u32 = 24;
-/// Members that are looked up for one, one inside the other.
-const ATTRS_MAX: u32 = 64;
 /// Members of a type that are read together.
 const MEMBERS_MAX: usize = 32;
 /// Files that may add members to a type from elsewhere.
@@ -67,19 +68,8 @@ impl<'a> Linker<'a> {
     /// Returns the member of a type under a name; `is_write` if it is assigned.
     pub(super) fn attr(&mut self, ty: Ty, name: &str, is_write: bool) -> Rc<Attr> {
         let key = (ty, self.types.name(name), is_write);
-        if let Some(known) = self.attrs.get(&key) {
-            return Rc::clone(known);
-        }
-        let unknown = Rc::new(Attr::unknown());
-        if self.n_attrs >= ATTRS_MAX || !self.step() {
-            return unknown;
-        }
-        // A type that leads to itself has no more members.
-        self.n_attrs += 1;
         let ask = |l: &mut Self| Rc::new(l.find_attr(ty, name, is_write));
-        let found = self.settled(|l| &mut l.attrs, key, unknown, ask);
-        self.n_attrs -= 1;
-        found
+        self.member_once(|l| &mut l.attrs, key, Rc::new(Attr::unknown()), ask)
     }
 
     fn find_attr(&mut self, ty: Ty, name: &str, is_write: bool) -> Attr {
@@ -89,7 +79,7 @@ impl<'a> Linker<'a> {
             Type::Module(file) => self.module_attr(file, name),
             Type::Named(at, args) => self.named_attr(ty, at, &args, name, is_write),
             Type::This(at) => {
-                let args = self.own_args(at);
+                let args = self.type_params(at);
                 self.class_attr(at, &args, ty, name, is_write, 0).unwrap_or_else(Attr::unknown)
             }
             Type::Static(at) => self.static_attr(at, name, is_write, 0).unwrap_or_else(Attr::unknown),
@@ -104,7 +94,7 @@ impl<'a> Linker<'a> {
                 let std = self.types.text(std);
                 let found = match std.strip_prefix("module ") {
                     Some(module) => self.value_of_module(module, name),
-                    None => self.std_static(&std, name),
+                    None => TABLE.member(&mut self.types, &format!("static {std}"), &[], name),
                 };
                 found.map_or_else(Attr::outside, Attr::typed)
             }
@@ -112,7 +102,10 @@ impl<'a> Linker<'a> {
                 let elem = self.types.union(&parts);
                 self.std_attr(ty, "Array", &[elem], name)
             }
-            Type::Text(_) => self.std_member("string", &[], name).map_or_else(Attr::outside, Attr::typed),
+            Type::Text(_) => {
+                let found = TABLE.member(&mut self.types, "string", &[], name);
+                found.map_or_else(Attr::outside, Attr::typed)
+            }
             Type::Union(parts) => self.union_attr(&parts, name, is_write),
             Type::Both(parts) => self.both_attr(&parts, name, is_write),
             Type::Var(..) | Type::Delayed(..) => match self.expanded(ty) {
@@ -142,7 +135,7 @@ impl<'a> Linker<'a> {
     }
 
     fn std_attr(&mut self, ty: Ty, std: &str, args: &[Ty], name: &str) -> Attr {
-        if let Some(found) = self.std_member(std, args, name) {
+        if let Some(found) = TABLE.member(&mut self.types, std, args, name) {
             return Attr::typed(found);
         }
         if let Some(found) = self.of_globals(std, name, Space::Values) {
@@ -351,7 +344,6 @@ impl<'a> Linker<'a> {
         if docs.is_empty() || docs.len() > AUGMENTING_MAX {
             return None;
         }
-        let home = self.doc(at.file);
         for doc in docs.iter() {
             let file = self.files.open(*doc);
             let facts = self.facts(file);
@@ -366,8 +358,8 @@ impl<'a> Linker<'a> {
                 }
                 let found = DefAt { file, def: DefIdx(i as u32) };
                 self.files.record(found);
-                if let super::Module::File(target) = self.imported(file, facts.def_name(module))
-                    && (target == home || self.passes_on(target, own, at))
+                if let Target::Module(target) = self.imported(file, facts.def_name(module))
+                    && (target == at.file || self.passes_on(target, own, at))
                 {
                     return Some(found);
                 }
@@ -397,55 +389,49 @@ impl<'a> Linker<'a> {
         None
     }
 
-    fn passes_on(&mut self, module: indexd_model::FileDoc, name: &str, at: DefAt) -> bool {
-        let module = self.files.open(module);
+    fn passes_on(&mut self, module: File, name: &str, at: DefAt) -> bool {
         let found = self.exported(module, name, Space::Types, REEXPORTS_MAX);
         found.target == Target::Def(at)
     }
 
     /// The bases of a class or an interface, in terms of its own parameters.
     pub(super) fn bases(&mut self, at: DefAt) -> Rc<[Ty]> {
-        if let Some(known) = self.bases.get(&at) {
-            return Rc::clone(known);
-        }
-        self.bases.insert(at, Rc::from([]));
-        self.files.record(at);
-        let facts = self.facts(at.file);
-        let def = facts.def(at.def);
-        let mut out = Vec::new();
-        for base in &def.bases {
-            if self.is_implemented(at.file, *base) {
-                continue;
-            }
-            let ty = if def.kind == DefKind::Interface {
-                self.written(at.file, *base)
-            } else {
-                self.base_class(at.file, *base)
-            };
-            out.push(ty);
-        }
-        let out: Rc<[Ty]> = out.into();
-        self.bases.insert(at, Rc::clone(&out));
-        out
+        let find = |l: &mut Self| {
+            l.files.record(at);
+            let all = l.written_bases(at, false);
+            let is_interface = l.files.def(at).kind == DefKind::Interface;
+            let of = |e| if is_interface { l.written(at.file, e) } else { l.base_class(at.file, e) };
+            all.into_iter().map(of).collect()
+        };
+        remembered_from(self, |l| &mut l.bases, at, Rc::from([]), find)
     }
 
-    /// Returns true if a base is an interface of a class.
-    pub(super) fn is_implemented(&self, file: File, base: ExprId) -> bool {
-        let facts = self.facts(file);
-        matches!(facts.expr(base).node, Node::Word { word, .. } if facts.str(word) == "implements")
+    /// The bases of a class or an interface, with the interfaces that a class names as its own.
+    pub(super) fn all_bases(&mut self, at: DefAt) -> Vec<Ty> {
+        let bases = self.bases(at);
+        let implemented = self.written_bases(at, true);
+        let implemented = implemented.into_iter().map(|b| self.written(at.file, b));
+        bases.iter().copied().chain(implemented).collect()
+    }
+
+    /// The written bases of a definition that are interfaces of a class, or the others.
+    fn written_bases(&self, at: DefAt, is_implemented: bool) -> Vec<ExprId> {
+        let facts = self.facts(at.file);
+        let is_it = |base: &ExprId| {
+            let node = facts.expr(*base).node;
+            let is = matches!(node, Node::Word { word, .. } if facts.str(word) == "implements");
+            is == is_implemented
+        };
+        facts.def(at.def).bases.iter().copied().filter(is_it).collect()
     }
 
     fn base_class(&mut self, file: File, base: ExprId) -> Ty {
-        let facts = self.facts(file);
-        let (value, args) = match facts.expr(base).node {
-            Node::Apply { base, args } => (base, facts.list(args)),
-            _ => (base, &[][..]),
-        };
+        let (value, args) = crate::applied(self.facts(file), base);
         let args: Vec<Ty> = args.iter().map(|a| self.written(file, *a)).collect();
         let class = self.eval(file, value).ty;
-        match (self.types.get(class).clone(), args.is_empty()) {
-            (Type::Static(at), _) => self.types.make(Type::Named(at, args.into())),
-            (Type::StdStatic(name), _) => {
+        match *self.types.get(class) {
+            Type::Static(at) => self.types.make(Type::Named(at, args.into())),
+            Type::StdStatic(name) => {
                 let name = self.types.text(name);
                 self.std_named(&name, &args).unwrap_or(Ty::EXTERNAL)
             }
@@ -477,7 +463,7 @@ impl<'a> Linker<'a> {
         while let Some((ty, depth)) = todo.pop().filter(|_| self.step()) {
             let (at, args) = match self.types.get(ty).clone() {
                 Type::Named(at, args) => (at, args),
-                Type::This(at) => (at, self.own_args(at)),
+                Type::This(at) => (at, self.type_params(at)),
                 _ => continue,
             };
             if at == base {
@@ -485,21 +471,12 @@ impl<'a> Linker<'a> {
             }
             if depth < BASES_MAX {
                 let map = self.param_map(at, &args);
-                let bases = self.bases(at);
-                let implemented = self.implemented(at);
-                for base in bases.iter().chain(implemented.iter()) {
-                    todo.push((self.types.replaced(*base, &map), depth + 1));
+                for base in self.all_bases(at) {
+                    todo.push((self.types.replaced(base, &map), depth + 1));
                 }
             }
         }
         None
-    }
-
-    /// The interfaces that a class names as its own.
-    pub(super) fn implemented(&mut self, at: DefAt) -> Vec<Ty> {
-        let bases = &self.files.def(at).bases;
-        let named: Vec<ExprId> = bases.iter().copied().filter(|b| self.is_implemented(at.file, *b)).collect();
-        named.into_iter().map(|b| self.written(at.file, b)).collect()
     }
 
     // ---- members of the definition itself
@@ -581,7 +558,7 @@ impl<'a> Linker<'a> {
                     let ty = self.written(file, value);
                     rest = Attr::typed(self.types.replaced(ty, env));
                 }
-                Node::Comprehension { kind, elem } if Self::is_mapped(kind) => {
+                Node::Comprehension { kind: SequenceKind::Dict, elem } => {
                     rest = self.mapped_attr(file, elem, env, name);
                 }
                 _ => {}

@@ -1,22 +1,16 @@
 //! Calls: signatures, which of them a call takes, and results.
 
 use super::Linker;
+use super::std::TABLE;
 use crate::typed::slots::Asks;
-use crate::typed::{DefAt, Env, File, Ty, Type, Val};
-use indexd_model::{BindingId, DefFlags, DefIdx, DefKind, ExprId, List, Node};
+use crate::typed::{Args, DefAt, Env, File, Site, Ty, Type, Val};
+use indexd_model::{BindingId, DefFlags, DefIdx, DefKind, ExprId, Node};
 use std::rc::Rc;
 
 /// Nesting of types whose signatures are looked for.
 const DEPTH_MAX: u32 = 8;
 /// Signatures of one function that are looked at.
 const OVERLOADS_MAX: usize = 16;
-
-/// The arguments of a call.
-#[derive(Clone, Copy)]
-pub(super) struct Site {
-    pub(super) file: File,
-    pub(super) args: List,
-}
 
 /// Something that can be called.
 #[derive(Clone)]
@@ -40,11 +34,16 @@ pub(super) struct Param {
     is_rest: bool,
 }
 
+/// The parameter that takes the argument at a place.
+fn param_at(params: &[Param], index: usize) -> Option<&Param> {
+    params.get(index).or(params.last().filter(|p| p.is_rest))
+}
+
 /// The inferred arguments of type parameters.
 pub(super) struct Solver {
     pub(super) map: Vec<(Ty, Ty)>,
     /// The parameters to be found; all where they are not known.
-    pub(super) own: Option<Vec<Ty>>,
+    pub(super) own: Option<Args>,
     /// True if the results of function literals are evaluated.
     pub(super) runs: bool,
 }
@@ -71,11 +70,7 @@ impl<'a> Linker<'a> {
     }
 
     fn new_value(&mut self, file: File, class: ExprId, site: Site) -> Val {
-        let facts = self.facts(file);
-        let (class, given) = match facts.expr(class).node {
-            Node::Apply { base, args } => (base, facts.list(args)),
-            _ => (class, &[][..]),
-        };
+        let (class, given) = crate::applied(self.facts(file), class);
         let v = self.eval(file, class);
         let given: Vec<Ty> = given.iter().map(|a| self.written(file, *a)).collect();
         let ty = match self.types.get(v.ty).clone() {
@@ -83,7 +78,8 @@ impl<'a> Linker<'a> {
             Type::Static(at) => self.made(at, site),
             Type::StdStatic(name) => {
                 let name = self.types.text(name);
-                match (given.is_empty(), self.std_static(&name, "new")) {
+                match (given.is_empty(), TABLE.member(&mut self.types, &format!("static {name}"), &[], "new"))
+                {
                     (true, Some(signature)) => self.call(signature, Some(site)).ty,
                     _ => self.std_named(&name, &given).unwrap_or(Ty::EXTERNAL),
                 }
@@ -104,8 +100,8 @@ impl<'a> Linker<'a> {
         if let Some(constructor) = self.constructor(at, 0)
             && constructor.file == at.file
         {
-            let signature = Signature { of: Callable::Def(constructor), env: Self::empty_env() };
-            let mut solver = Solver { map: Vec::new(), own: Some(params.clone()), runs: true };
+            let signature = Signature { of: Callable::Def(constructor), env: Rc::from([]) };
+            let mut solver = Solver { map: Vec::new(), own: Some(Rc::clone(&params)), runs: true };
             self.solve(&signature, site, &mut solver);
             if !solver.map.is_empty() {
                 let of = |p: &Ty| solver.map.iter().find(|m| m.0 == *p).map_or(Ty::UNKNOWN, |m| m.1);
@@ -183,7 +179,7 @@ impl<'a> Linker<'a> {
         match self.types.get(ty).clone() {
             Type::Func(at, env) => self.overloads(at, &env),
             Type::Lambda(file, e, env) => one(Callable::Lambda(file, e), env),
-            Type::Fn { .. } => one(Callable::Type(ty), Self::empty_env()),
+            Type::Fn { .. } => one(Callable::Type(ty), Rc::from([])),
             Type::Shape(file, e, env) => self.call_signatures(file, e, &env),
             Type::Union(parts) | Type::Both(parts) => {
                 let all = parts.iter().map(|p| self.signatures_in(*p, depth + 1));
@@ -191,15 +187,15 @@ impl<'a> Linker<'a> {
             }
             Type::Std(name, args) => {
                 let name = self.types.text(name);
-                match self.std_member(&name, &args, "()") {
-                    Some(ty) => one(Callable::Type(ty), Self::empty_env()),
+                match TABLE.member(&mut self.types, &name, &args, "()") {
+                    Some(ty) => one(Callable::Type(ty), Rc::from([])),
                     None => self.expanded(ty).map_or(Vec::new(), |t| self.signatures_in(t, depth + 1)),
                 }
             }
             Type::StdStatic(name) => {
                 let name = self.types.text(name);
-                let ty = self.std_static(&name, "()");
-                ty.map_or(Vec::new(), |ty| one(Callable::Type(ty), Self::empty_env()))
+                let ty = TABLE.member(&mut self.types, &format!("static {name}"), &[], "()");
+                ty.map_or(Vec::new(), |ty| one(Callable::Type(ty), Rc::from([])))
             }
             Type::Named(at, args) if self.files.def(at).kind != DefKind::Alias => {
                 self.signatures_of_named(at, &args, depth)
@@ -234,7 +230,7 @@ impl<'a> Linker<'a> {
             if let Node::FuncType { .. } = facts.expr(*elem).node {
                 let ty = self.written(file, *elem);
                 let ty = self.types.replaced(ty, env);
-                out.push(Signature { of: Callable::Type(ty), env: Self::empty_env() });
+                out.push(Signature { of: Callable::Type(ty), env: Rc::from([]) });
             }
         }
         out
@@ -302,7 +298,7 @@ impl<'a> Linker<'a> {
         raw.into_iter().map(|p| of(self, p)).collect()
     }
 
-    fn own_params(&mut self, signature: &Signature) -> Option<Vec<Ty>> {
+    fn own_params(&mut self, signature: &Signature) -> Option<Args> {
         match signature.of {
             Callable::Def(at) => Some(self.type_params(at)),
             _ => None,
@@ -437,13 +433,11 @@ impl<'a> Linker<'a> {
     fn solve(&mut self, signature: &Signature, site: Site, solver: &mut Solver) {
         let facts = self.facts(site.file);
         let params = self.params(signature);
-        let Some(last) = params.last().copied() else { return };
         // Arguments that are values come before function literals.
-        let args: Vec<(usize, ExprId)> = facts.list(site.args).iter().copied().enumerate().collect();
         let is_lambda = |e: ExprId| matches!(facts.expr(e).node, Node::Lambda { .. });
         for wants_lambda in [false, true] {
-            for (i, arg) in &args {
-                let Some(param) = params.get(*i).copied().or(Some(last).filter(|l| l.is_rest)) else { break };
+            for (i, arg) in facts.list(site.args).iter().enumerate() {
+                let Some(param) = param_at(&params, i) else { break };
                 if is_lambda(*arg) != wants_lambda || !self.types.has_vars(param.ty) {
                     continue;
                 }
@@ -464,11 +458,11 @@ impl<'a> Linker<'a> {
         let n = self.facts(site.file).list(site.args).len();
         for signature in &signatures {
             let params = self.params(signature);
-            let rest = params.last().copied().filter(|p| p.is_rest);
+            let rest = params.last().filter(|p| p.is_rest);
             if n > params.len() && rest.is_none() && signatures.len() > 1 {
                 continue;
             }
-            let Some(param) = params.get(index).copied().or(rest) else { continue };
+            let Some(param) = params.get(index).or(rest) else { continue };
             let mut ty = param.ty;
             if self.types.has_vars(ty) {
                 let mut solver = Solver { map: Vec::new(), own: self.own_params(signature), runs: false };
@@ -517,8 +511,7 @@ impl<'a> Linker<'a> {
         let all = self.overloads(constructor, &env);
         let Some(signature) = self.pick(&all, None) else { return Ty::UNKNOWN };
         let params = self.params(&signature);
-        let rest = params.last().copied().filter(|p| p.is_rest);
-        let Some(param) = params.get(index).copied().or(rest) else { return Ty::UNKNOWN };
+        let Some(param) = param_at(&params, index) else { return Ty::UNKNOWN };
         let owner = self.files.def(constructor).parent;
         let owner = DefAt { def: owner, ..constructor };
         let mut solver = Solver { map: Vec::new(), own: Some(self.type_params(owner)), runs: false };
@@ -536,12 +529,12 @@ impl<'a> Linker<'a> {
     fn inherited_env(&mut self, at: DefAt, constructor: DefAt) -> Env {
         let owner = DefAt { def: self.files.def(constructor).parent, ..constructor };
         if owner == at {
-            return Self::empty_env();
+            return Rc::from([]);
         }
-        let own = self.own_args(at);
+        let own = self.type_params(at);
         let this = self.types.make(Type::Named(at, own));
         let args = self.base_as(this, owner);
-        args.map_or(Self::empty_env(), |args| self.param_map(owner, &args).into())
+        args.map_or(Rc::from([]), |args| self.param_map(owner, &args).into())
     }
 
     /// The parameter of a type that is called with an argument, and its result.
@@ -551,8 +544,7 @@ impl<'a> Linker<'a> {
             let signatures = self.signatures(*part);
             let Some(signature) = signatures.first() else { continue };
             let params = self.params(signature);
-            let rest = params.last().copied().filter(|p| p.is_rest);
-            tys.extend(params.get(index).copied().or(rest).map(|p| p.ty));
+            tys.extend(param_at(&params, index).map(|p| p.ty));
         }
         self.types.union(&tys)
     }
@@ -562,10 +554,7 @@ impl<'a> Linker<'a> {
         let mut tys = Vec::new();
         for part in self.flat_parts(ty).0.iter() {
             let signatures = self.signatures(*part);
-            if let Some(signature) = signatures.first() {
-                let signature = signature.clone();
-                tys.push(self.result_of(&signature).ty);
-            }
+            tys.extend(signatures.first().map(|s| self.result_of(s).ty));
         }
         self.types.union(&tys)
     }

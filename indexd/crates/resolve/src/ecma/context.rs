@@ -1,9 +1,9 @@
 //! The type that a place expects: for literals, function literals and their parameters.
 
 use super::Linker;
-use super::calls::Site;
+use crate::remembered::remembered;
 use crate::typed::slots::Asks;
-use crate::typed::{DefAt, File, Ty, Type, Val};
+use crate::typed::{DefAt, File, Site, Ty, Type, Val};
 use indexd_model::{BindingId, DefIdx, ExprId, Node, Source};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -99,10 +99,7 @@ impl<'a> Linker<'a> {
         let site = Site { file, args };
         match facts.expr(callee).node {
             Node::Word { word, value } if facts.str(word) == "new" => {
-                let (class, given) = match facts.expr(value).node {
-                    Node::Apply { base, args } => (base, facts.list(args)),
-                    _ => (value, &[][..]),
-                };
+                let (class, given) = crate::applied(facts, value);
                 let class = self.eval(file, class).ty;
                 let ty = self.expected_of_new(class, site, index);
                 self.with_arguments(file, class, given, ty)
@@ -151,24 +148,17 @@ impl<'a> Linker<'a> {
 
     fn expected_at_root(&mut self, file: File, e: ExprId) -> Ty {
         let facts = self.facts(file);
-        // A function that a variable of a declared type holds.
-        if let Node::Def { def } = facts.expr(e).node {
-            let ty = facts.def(def).ty;
-            let of = DefAt { file, def };
-            return if ty == ExprId::NONE { self.expected_of_base(of) } else { self.written(file, ty) };
-        }
-        let roots = self.roots(file);
-        match roots.get(&e) {
-            Some(Root::Def(def)) => {
-                let facts = self.facts(file);
-                let ty = facts.def(*def).ty;
-                if ty == ExprId::NONE {
-                    self.expected_of_base(DefAt { file, def: *def })
-                } else {
-                    self.written(file, ty)
-                }
-            }
-            Some(Root::Binding(binding)) => self.binding_type(file, *binding).0,
+        let root = match facts.expr(e).node {
+            // A function that a variable of a declared type holds.
+            Node::Def { def } => Some(Root::Def(def)),
+            _ => self.roots(file).get(&e).copied(),
+        };
+        match root {
+            Some(Root::Def(def)) => match facts.def(def).ty {
+                ExprId::NONE => self.expected_of_base(DefAt { file, def }),
+                ty => self.written(file, ty),
+            },
+            Some(Root::Binding(binding)) => self.binding_type(file, binding).0,
             None => Ty::UNKNOWN,
         }
     }
@@ -188,9 +178,10 @@ impl<'a> Linker<'a> {
     }
 
     fn roots(&mut self, file: File) -> Rc<FxHashMap<ExprId, Root>> {
-        if let Some(known) = self.roots.get(&file) {
-            return Rc::clone(known);
-        }
+        remembered(self, |l| &mut l.roots, file, |l| Rc::new(l.find_roots(file)))
+    }
+
+    fn find_roots(&self, file: File) -> FxHashMap<ExprId, Root> {
         let facts = self.facts(file);
         let mut out: FxHashMap<ExprId, Root> = FxHashMap::default();
         for (i, def) in facts.interface.defs.iter().enumerate() {
@@ -209,8 +200,6 @@ impl<'a> Linker<'a> {
                 }
             }
         }
-        let out = Rc::new(out);
-        self.roots.insert(file, Rc::clone(&out));
         out
     }
 

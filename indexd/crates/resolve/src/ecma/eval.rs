@@ -2,20 +2,15 @@
 
 use super::Linker;
 use super::attrs::GLOBAL_THIS;
-use super::modules::Module;
-use super::names::{DEFAULT, Found, REEXPORTS_MAX, Space, Target};
-use super::std::{canonical, is_global, is_known};
+use super::names::{DEFAULT, REEXPORTS_MAX, Space, Target, import_of};
+use super::std::{TABLE, canonical, is_global, is_known};
 use crate::typed::slots::Asks;
-use crate::typed::{DefAt, Env, File, Ty, Type, Val};
-use indexd_model::facts::{ImportKind, LiteralKind, SequenceKind};
+use crate::typed::{DefAt, File, Ty, Type, Val};
+use indexd_model::facts::{ImportKind, LiteralKind};
 use indexd_model::{BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, List, Node, Source};
 use std::rc::Rc;
 
 impl<'a> Linker<'a> {
-    pub(super) fn empty_env() -> Env {
-        Rc::from([])
-    }
-
     /// The type of an expression as a value.
     pub(super) fn eval(&mut self, file: File, e: ExprId) -> Val {
         if e.some().is_none() {
@@ -47,10 +42,8 @@ impl<'a> Linker<'a> {
             Node::Slice { base } => self.eval(file, base),
             Node::Binary { left, right } | Node::Conditional { then: left, otherwise: right } => {
                 let (left, right) = (self.eval(file, left), self.eval(file, right));
-                Val {
-                    ty: self.types.union(&[left.ty, right.ty]),
-                    is_inferred: left.is_inferred || right.is_inferred,
-                }
+                let is_inferred = left.is_inferred || right.is_inferred;
+                Val { ty: self.types.union(&[left.ty, right.ty]), is_inferred }
             }
             Node::KeyValue { value, .. } | Node::Keyword { value, .. } => self.eval(file, value),
             Node::Quoted { value } => match facts.expr(value).node {
@@ -63,8 +56,8 @@ impl<'a> Linker<'a> {
             }
             Node::Sequence { elems, .. } => self.sequence(file, elems),
             Node::Literal { kind } => Val::new(self.literal(kind)),
-            Node::Lambda { .. } => Val::new(self.types.make(Type::Lambda(file, e, Self::empty_env()))),
-            Node::Composite { .. } => Val::inferred(self.types.make(Type::Shape(file, e, Self::empty_env()))),
+            Node::Lambda { .. } => Val::new(self.types.make(Type::Lambda(file, e, Rc::from([])))),
+            Node::Composite { .. } => Val::inferred(self.types.make(Type::Shape(file, e, Rc::from([])))),
             Node::Await { value } => {
                 let v = self.eval(file, value);
                 Val { ty: self.awaited(v.ty), ..v }
@@ -86,16 +79,8 @@ impl<'a> Linker<'a> {
             "require" | "import" => {
                 let facts = self.facts(file);
                 let Node::Name { name, .. } = facts.expr(value).node else { return Val::UNKNOWN };
-                let ty = match self.imported(file, facts.str(name)) {
-                    Module::File(doc) => {
-                        let module = self.files.open(doc);
-                        let found =
-                            Found { target: Target::Module(module), rule: indexd_model::Rule::Import };
-                        self.found_value(found, word == "require").ty
-                    }
-                    Module::External => Ty::EXTERNAL,
-                    Module::Missing => Ty::UNKNOWN,
-                };
+                let target = self.imported(file, facts.str(name));
+                let ty = self.found_value(target, word == "require").ty;
                 Val::new(if word == "import" { self.promise(ty) } else { ty })
             }
             _ => Val::UNKNOWN,
@@ -148,12 +133,13 @@ impl<'a> Linker<'a> {
         match self.types.get(v.ty).clone() {
             Type::Func(def, env) => {
                 let params = self.type_params(def);
-                let map: Vec<(Ty, Ty)> = params.into_iter().zip(given).chain(env.iter().copied()).collect();
+                let map: Vec<(Ty, Ty)> =
+                    params.iter().copied().zip(given).chain(env.iter().copied()).collect();
                 Val { ty: self.types.make(Type::Func(def, map.into())), ..v }
             }
             Type::Fn { .. } => {
                 let mut vars = Vec::new();
-                self.types.std_vars(v.ty, &mut vars);
+                self.types.mentioned(v.ty, |t| matches!(t, Type::StdVar(_)), &mut vars);
                 let map: Vec<(Ty, Ty)> = vars.into_iter().zip(given).collect();
                 Val { ty: self.types.replaced(v.ty, &map), ..v }
             }
@@ -173,7 +159,7 @@ impl<'a> Linker<'a> {
                 return Val { ty: attr.ty, is_inferred: true };
             }
         }
-        Val { ty: self.indexed(b.ty), is_inferred: b.is_inferred }
+        Val { ty: self.element(b.ty), ..b }
     }
 
     /// The type of a name that no scope of its file binds.
@@ -197,9 +183,9 @@ impl<'a> Linker<'a> {
             Target::External => Val::new(self.external_value(file, name)),
             Target::Module(_) => {
                 let is_required = self.is_required(file, name);
-                self.found_value(found, is_required)
+                self.found_value(found.target, is_required)
             }
-            Target::Def(_) => self.found_value(found, false),
+            target @ Target::Def(_) => self.found_value(target, false),
         }
     }
 
@@ -212,8 +198,8 @@ impl<'a> Linker<'a> {
         self.is_common(file) && facts.interface.imports.iter().any(|i| binds(&i))
     }
 
-    fn found_value(&mut self, found: Found, is_required: bool) -> Val {
-        match found.target {
+    fn found_value(&mut self, target: Target, is_required: bool) -> Val {
+        match target {
             Target::Def(def) => self.def_value(def),
             Target::Module(module) => {
                 if is_required {
@@ -232,12 +218,7 @@ impl<'a> Linker<'a> {
     /// Returns the value of an import from outside the tree.
     fn external_value(&mut self, file: File, name: &str) -> Ty {
         let facts = self.facts(file);
-        let imports = &facts.interface.imports;
-        let Some(import) =
-            imports.iter().find(|i| i.level == 0 && i.alias.is_some_and(|a| facts.str(a) == name))
-        else {
-            return Ty::EXTERNAL;
-        };
+        let Some(import) = import_of(facts, 0, name) else { return Ty::EXTERNAL };
         let module = facts.str(import.module);
         let own = import.name.map_or("", |n| facts.str(n));
         if import.kind == ImportKind::Module || own == DEFAULT {
@@ -266,7 +247,7 @@ impl<'a> Linker<'a> {
                         return Val::new(ty);
                     }
                 }
-                Val::new(self.types.make(Type::Func(at, Self::empty_env())))
+                Val::new(self.types.make(Type::Func(at, Rc::from([]))))
             }
             DefKind::Property => self.property_value(at),
             DefKind::Constant => Val::new(self.types.make(Type::Static(at))),
@@ -370,7 +351,8 @@ impl<'a> Linker<'a> {
                 let ty = if is_static { Type::Static(at) } else { Type::This(at) };
                 Val::new(self.types.make(ty))
             }
-            Some(Source::Assigned(e)) => self.object_value(file, *e),
+            // In an object literal: the literal itself.
+            Some(Source::Assigned(e)) => Val::inferred(self.types.make(Type::Shape(file, *e, Rc::from([])))),
             Some(Source::Declared(e)) => Val::new(self.written(file, *e)),
             Some(Source::Narrowed(e)) => {
                 let class = self.eval(file, *e);
@@ -390,21 +372,10 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// Returns the value of `this` in an object literal: the literal itself.
-    fn object_value(&mut self, file: File, e: ExprId) -> Val {
-        let own = self.types.make(Type::Shape(file, e, Self::empty_env()));
-        Val::inferred(own)
-    }
-
     // ---- parts of values
 
-    /// Returns the element type of iterating over a value.
+    /// Returns the element type of iterating over a value, and the type of a subscript.
     pub(super) fn element(&mut self, ty: Ty) -> Ty {
-        self.part_of(ty, 0)
-    }
-
-    /// Returns the type of a subscript.
-    pub(super) fn indexed(&mut self, ty: Ty) -> Ty {
         self.part_of(ty, 0)
     }
 
@@ -425,7 +396,7 @@ impl<'a> Linker<'a> {
             }
             Type::Std(name, args) => {
                 let name = self.types.text(name);
-                self.std_member(&name, &args, "[]").unwrap_or(Ty::UNKNOWN)
+                TABLE.member(&mut self.types, &name, &args, "[]").unwrap_or(Ty::UNKNOWN)
             }
             _ => {
                 let found = self.through(ty, |it, other| it.part_of(other, depth + 1));
@@ -461,40 +432,36 @@ impl<'a> Linker<'a> {
             Type::Std(name, args) if &*self.types.text(name) == "Promise" => {
                 args.first().copied().unwrap_or(Ty::UNKNOWN)
             }
-            Type::Union(parts) => {
-                let parts: Vec<Ty> = parts.iter().map(|p| self.awaited(*p)).collect();
-                self.types.union(&parts)
-            }
+            Type::Union(parts) => self.each_of(&parts, Self::awaited),
             Type::Named(..) => {
                 let found = self.through(ty, |it, other| {
                     let inner = it.awaited(other);
                     if inner == other { ty } else { inner }
                 });
-                found.unwrap_or_else(|| self.awaited_of_class(ty))
+                found.unwrap_or_else(|| {
+                    let promise = self.base_as_std(ty, "Promise");
+                    promise.map_or(ty, |args| args.first().copied().unwrap_or(Ty::UNKNOWN))
+                })
             }
             _ => ty,
         }
     }
 
-    /// A class that is a promise, or has a method `then`.
-    fn awaited_of_class(&mut self, ty: Ty) -> Ty {
-        let Some(base) = self.base_as_std(ty, "Promise") else { return ty };
-        base.first().copied().unwrap_or(Ty::UNKNOWN)
+    /// Any of the types that `of` gives for the parts of a union.
+    pub(super) fn each_of(&mut self, parts: &[Ty], of: fn(&mut Self, Ty) -> Ty) -> Ty {
+        let all: Vec<Ty> = parts.iter().map(|p| of(self, *p)).collect();
+        self.types.union(&all)
     }
 
     /// A value of the class that a type is.
     pub(super) fn instance_of(&mut self, ty: Ty) -> Ty {
         match self.types.get(ty).clone() {
-            Type::Static(def) => self.types.make(Type::Named(def, Rc::from([]))),
-            Type::Func(def, _) => self.types.make(Type::Named(def, Rc::from([]))),
+            Type::Static(def) | Type::Func(def, _) => self.types.make(Type::Named(def, Rc::from([]))),
             Type::StdStatic(name) => {
                 let name = self.types.text(name);
                 self.std_named(&name, &[]).unwrap_or(Ty::EXTERNAL)
             }
-            Type::Union(parts) => {
-                let parts: Vec<Ty> = parts.iter().map(|p| self.instance_of(*p)).collect();
-                self.types.union(&parts)
-            }
+            Type::Union(parts) => self.each_of(&parts, Self::instance_of),
             Type::External => Ty::EXTERNAL,
             Type::Unknown | Type::Nothing => Ty::UNKNOWN,
             _ => self.constructed(ty),
@@ -513,10 +480,5 @@ impl<'a> Linker<'a> {
         }
         let ty = self.written(file, ty);
         if ty == Ty::UNKNOWN { self.eval(file, value) } else { Val::new(ty) }
-    }
-
-    /// Returns the type of a literal without a name: its sequence kind does not matter here.
-    pub(super) fn is_mapped(kind: SequenceKind) -> bool {
-        kind == SequenceKind::Dict
     }
 }

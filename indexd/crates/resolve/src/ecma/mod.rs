@@ -25,8 +25,7 @@ use crate::typed::slots::{Answers, Asks};
 use crate::typed::{DefAt, File, Files, NameId, Questions, Ty, Types};
 use ::std::rc::Rc;
 use indexd_model::{ExprId, Facts, FileDoc, Links};
-use modules::Module;
-use names::{Found, Space};
+use names::{Found, Space, Target};
 use rustc_hash::FxHashMap;
 
 /// Links one TypeScript or JavaScript file.
@@ -42,27 +41,19 @@ struct Linker<'a> {
     types: Types,
     questions: Questions,
     answers: Answers,
-    modules: FxHashMap<(File, &'a str), Module>,
+    modules: FxHashMap<(File, &'a str), Target>,
     tops: FxHashMap<(File, &'a str, Space), Found>,
     exports: FxHashMap<(File, NameId, Space), Found>,
     passed_on: FxHashMap<File, Rc<FxHashMap<FileDoc, usize>>>,
     /// The declarations for all files, by name.
-    globals: FxHashMap<String, Rc<[DefAt]>>,
+    globals: FxHashMap<NameId, Rc<[DefAt]>>,
     bases: FxHashMap<DefAt, Rc<[Ty]>>,
     attrs: FxHashMap<(Ty, NameId, bool), Rc<attrs::Attr>>,
     roots: FxHashMap<File, Rc<FxHashMap<ExprId, context::Root>>>,
-    implementations: FxHashMap<(DefAt, &'a str), Vec<DefAt>>,
+    implementations: FxHashMap<(DefAt, &'a str), Rc<[DefAt]>>,
     /// Types that are expanded, one inside the other.
     n_expanded: u32,
-    /// Members that are looked up, one inside the other.
-    n_attrs: u32,
-    /// Steps that the run may still take: types can be made to have more members than anybody can look at.
-    n_steps_left: u64,
 }
-
-/// Steps of a run, and what each expression of the file adds.
-const STEPS: u64 = 1_000_000;
-const STEPS_PER_EXPR: u64 = 300;
 
 impl Asks for Linker<'_> {
     fn questions(&mut self) -> &mut Questions {
@@ -72,11 +63,12 @@ impl Asks for Linker<'_> {
 
 impl<'a> Linker<'a> {
     fn new(loaded: &'a Loaded<'a>, view: &'a Recorder<'a>) -> Self {
+        let n_exprs = loaded.facts(0).n_exprs();
         Self {
-            files: Files::new(loaded, view, "names:"),
+            files: Files::new(loaded, view),
             types: Types::new(),
-            questions: Questions::default(),
-            answers: Answers::new(loaded.facts(0).n_exprs()),
+            questions: Questions::new(60, 20_000, n_exprs),
+            answers: Answers::new(n_exprs),
             modules: FxHashMap::default(),
             tops: FxHashMap::default(),
             exports: FxHashMap::default(),
@@ -87,15 +79,7 @@ impl<'a> Linker<'a> {
             roots: FxHashMap::default(),
             implementations: FxHashMap::default(),
             n_expanded: 0,
-            n_attrs: 0,
-            n_steps_left: STEPS + STEPS_PER_EXPR * loaded.facts(0).n_exprs() as u64,
         }
-    }
-
-    /// Takes a step; false when there were too many.
-    fn step(&mut self) -> bool {
-        self.n_steps_left = self.n_steps_left.saturating_sub(1);
-        self.n_steps_left > 0
     }
 
     fn facts(&self, file: File) -> Facts<'a> {

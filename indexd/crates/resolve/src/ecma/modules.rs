@@ -2,6 +2,7 @@
 //! same repository.
 
 use super::Linker;
+use super::names::Target;
 use crate::recorder::Recorder;
 use indexd_model::path::{ancestors, dir_of, file_name_of, join, n_common, normalized};
 use indexd_model::roles::{is_aside, is_foreign_data};
@@ -23,37 +24,27 @@ const BUILT: [&str; 5] = ["dist", "lib", "build", "out", "esm"];
 /// Configurations that extend each other.
 const EXTENDS_MAX: u32 = 4;
 
-/// The target of an import.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Module {
-    File(FileDoc),
-    /// A package or module outside the tree.
-    External,
-    /// A path inside the tree where nothing is.
-    Missing,
-}
-
 impl Linker<'_> {
     fn recorder(&self) -> &Recorder<'_> {
         self.files.view
     }
 
     /// The file that `module`, imported by the file at `from`, names.
-    pub(super) fn module(&self, from: &str, module: &str) -> Module {
+    pub(super) fn module(&self, from: &str, module: &str) -> Target {
         let module = module.split(['?', '!']).next().unwrap_or(module);
         if module.is_empty() {
-            return Module::Missing;
+            return Target::NotFound;
         }
         if module == "." || module == ".." || module.starts_with("./") || module.starts_with("../") {
             let base = normalized(&join(dir_of(from), module));
             let found = base.and_then(|b| self.at(&b).or_else(|| self.package_at(&b)));
-            return found.map_or(Module::Missing, Module::File);
+            return found.map_or(Target::NotFound, |doc| Target::Module(self.files.open(doc)));
         }
         let found = self
             .by_config(from, module)
             .or_else(|| self.by_own_imports(from, module))
             .or_else(|| self.by_package(from, module));
-        found.map_or(Module::External, Module::File)
+        found.map_or(Target::External, |doc| Target::Module(self.files.open(doc)))
     }
 
     /// A file at a path with one of the usual endings, or the index of a folder.

@@ -1,13 +1,13 @@
 //! Names at file level, and what modules export.
 
 use super::Linker;
-use super::modules::Module;
+use crate::remembered::remembered;
 use crate::typed::files::Defs;
 use crate::typed::{DefAt, File};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::key::{ECMA_EXPORTS, ECMA_GLOBAL};
 use indexd_model::roles::is_foreign_data;
-use indexd_model::{DefFlags, DefIdx, DefKind, FactsView, FileDoc, Key, Language, Role, Rule};
+use indexd_model::{DefFlags, DefIdx, DefKind, Facts, FactsView, FileDoc, Key, Language, Role, Rule};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -48,24 +48,22 @@ pub(super) struct Found {
     pub(super) rule: Rule,
 }
 
+/// The import that gives a file a name; at level 1 the one that passes it on under the name.
+pub(super) fn import_of<'a>(facts: Facts<'a>, level: u16, name: &str) -> Option<&'a Import> {
+    let is_it = |i: &&Import| i.level == level && i.alias.is_some_and(|a| facts.str(a) == name);
+    facts.interface.imports.iter().find(is_it)
+}
+
 impl<'a> Linker<'a> {
-    pub(super) fn imported(&mut self, from: File, module: &'a str) -> Module {
-        if let Some(known) = self.modules.get(&(from, module)) {
-            return *known;
-        }
-        let found = self.module(self.files.loaded.path(from), module);
-        self.modules.insert((from, module), found);
-        found
+    pub(super) fn imported(&mut self, from: File, module: &'a str) -> Target {
+        let find = |l: &mut Self| l.module(l.files.loaded.path(from), module);
+        remembered(self, |l| &mut l.modules, (from, module), find)
     }
 
     /// Returns the target of `name` at file level of `file`.
     pub(super) fn at_top(&mut self, file: File, name: &'a str, space: Space, depth: u32) -> Found {
-        if let Some(known) = self.tops.get(&(file, name, space)) {
-            return *known;
-        }
-        let found = self.find_at_top(file, name, space, depth);
-        self.tops.insert((file, name, space), found);
-        found
+        let find = |l: &mut Self| l.find_at_top(file, name, space, depth);
+        remembered(self, |l| &mut l.tops, (file, name, space), find)
     }
 
     fn find_at_top(&mut self, file: File, name: &'a str, space: Space, depth: u32) -> Found {
@@ -73,8 +71,7 @@ impl<'a> Linker<'a> {
             return Found { target: Target::Def(def), rule: Rule::Scope };
         }
         let facts = self.facts(file);
-        let binds = |i: &&Import| i.level == 0 && i.alias.is_some_and(|a| facts.str(a) == name);
-        match facts.interface.imports.iter().find(binds) {
+        match import_of(facts, 0, name) {
             Some(import) => {
                 let found = self.follow(file, import, space, depth);
                 let rule = if found.rule == Rule::Scope { Rule::Import } else { found.rule };
@@ -102,9 +99,11 @@ impl<'a> Linker<'a> {
 
     /// The declarations of a name for all files, nearest first.
     pub(super) fn globals(&mut self, name: &str) -> Rc<[DefAt]> {
-        if let Some(known) = self.globals.get(name) {
-            return Rc::clone(known);
-        }
+        let key = self.types.name(name);
+        remembered(self, |l| &mut l.globals, key, |l| l.find_globals(name))
+    }
+
+    fn find_globals(&mut self, name: &str) -> Rc<[DefAt]> {
         let key = Key::any(ECMA_GLOBAL, name);
         let docs = self.files.view.find(key);
         let own = self.files.loaded.path(0);
@@ -115,13 +114,8 @@ impl<'a> Linker<'a> {
             let path = self.files.view.path(*d);
             (std::cmp::Reverse(shared(&path)), path)
         });
-        let mut out = Vec::new();
-        for doc in docs {
-            out.extend(self.files.provided(doc, key));
-        }
+        let out: Rc<[DefAt]> = docs.into_iter().flat_map(|doc| self.files.provided(doc, key)).collect();
         out.iter().for_each(|at| self.files.record(*at));
-        let out: Rc<[DefAt]> = out.into();
-        self.globals.insert(name.to_owned(), Rc::clone(&out));
         out
     }
 
@@ -149,9 +143,8 @@ impl<'a> Linker<'a> {
         let to = |target| Found { target, rule: Rule::Import };
         let facts = self.facts(file);
         let module = match self.imported(file, facts.str(import.module)) {
-            Module::File(module) => self.files.open(module),
-            Module::External => return to(Target::External),
-            Module::Missing => return to(Target::NotFound),
+            Target::Module(module) => module,
+            other => return to(other),
         };
         match (import.kind, import.name) {
             (ImportKind::Name, Some(name)) => {
@@ -214,9 +207,10 @@ impl<'a> Linker<'a> {
 
     /// The modules that `export *` of a file leads to, over any number of modules, in source order.
     fn passed_on(&mut self, file: File) -> Rc<FxHashMap<FileDoc, usize>> {
-        if let Some(known) = self.passed_on.get(&file) {
-            return Rc::clone(known);
-        }
+        remembered(self, |l| &mut l.passed_on, file, |l| Rc::new(l.find_passed_on(file)))
+    }
+
+    fn find_passed_on(&mut self, file: File) -> FxHashMap<FileDoc, usize> {
         let mut found = FxHashMap::default();
         let mut open = vec![file];
         while let Some(at) = open.pop() {
@@ -229,14 +223,12 @@ impl<'a> Linker<'a> {
             let facts = self.facts(at);
             let is_star = |i: &&Import| i.level == 1 && i.kind == ImportKind::All;
             for star in facts.interface.imports.iter().filter(is_star).rev() {
-                if let Module::File(module) = self.imported(at, facts.str(star.module)) {
-                    open.push(self.files.open(module));
+                if let Target::Module(module) = self.imported(at, facts.str(star.module)) {
+                    open.push(module);
                 }
             }
         }
         found.remove(&self.doc(file));
-        let found = Rc::new(found);
-        self.passed_on.insert(file, Rc::clone(&found));
         found
     }
 
@@ -245,8 +237,7 @@ impl<'a> Linker<'a> {
         let missing = Found { target: Target::NotFound, rule: Rule::Import };
         let facts = self.facts(file);
         self.files.record_name(file, name);
-        let passes = |i: &&Import| i.level == 1 && i.alias.is_some_and(|a| facts.str(a) == name);
-        if let Some(import) = facts.interface.imports.iter().find(passes) {
+        if let Some(import) = import_of(facts, 1, name) {
             if !facts.str(import.module).is_empty() {
                 let found = self.follow(file, import, space, depth);
                 return Some(Found { rule: Rule::Reexport, ..found });

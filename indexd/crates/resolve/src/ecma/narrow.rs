@@ -1,6 +1,7 @@
 //! Narrowing of a type by conditions, and the test if one type is another.
 
 use super::Linker;
+use crate::typed::slots::Asks;
 use crate::typed::{Args, File, Ty, Type, Val};
 use indexd_model::{DefKind, ExprId, Node};
 use std::rc::Rc;
@@ -204,26 +205,15 @@ impl<'a> Linker<'a> {
             if own.hits.is_empty() && own.ty == Ty::UNKNOWN {
                 return Some(false);
             }
-            match self.overlaps(own.ty, want, depth + 1) {
+            // Any value that the member may have is wanted.
+            let parts = self.flat_parts(own.ty).0;
+            match self.is_any(want, &parts, depth) {
                 Some(false) => return Some(false),
                 None => all = None,
                 Some(true) => {}
             }
         }
         all
-    }
-
-    /// Returns true if a value of a type may equal one of another; `None` if unknown.
-    fn overlaps(&mut self, ty: Ty, other: Ty, depth: u32) -> Option<bool> {
-        let mut any = Some(false);
-        for part in self.flat_parts(ty).0.iter() {
-            match self.is_a(other, *part, depth) {
-                Some(true) => return Some(true),
-                None => any = None,
-                Some(false) => {}
-            }
-        }
-        any
     }
 
     /// Returns true if every value of one type is of another, as far as names, literals and kinds tell.

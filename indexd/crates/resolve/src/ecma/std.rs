@@ -50,7 +50,7 @@ pub(super) fn is_global(name: &str) -> bool {
         || indexd_model::lists::holds(GLOBALS, name)
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("std.txt")));
+pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("std.txt")));
 
 /// The name under which a type of the standard library is in the table.
 pub(super) fn canonical(name: &str) -> &str {
@@ -93,16 +93,5 @@ impl Linker<'_> {
             let name = self.types.name(name);
             self.types.make(Type::StdStatic(name))
         })
-    }
-
-    /// A member of a type of the standard library.
-    pub(super) fn std_member(&mut self, of: &str, args: &[Ty], name: &str) -> Option<Ty> {
-        TABLE.member(&mut self.types, of, args, name)
-    }
-
-    /// A member of a class of the standard library.
-    pub(super) fn std_static(&mut self, of: &str, name: &str) -> Option<Ty> {
-        let owner = format!("static {of}");
-        TABLE.member(&mut self.types, &owner, &[], name)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Linker;
 use super::calls::{Callable, Solver};
+use crate::typed::slots::Asks;
 use crate::typed::{DefAt, Env, File, Ty, Type};
 use indexd_model::{DefKind, ExprId, Node};
 
@@ -27,27 +28,19 @@ impl Linker<'_> {
             (Type::Var(..) | Type::StdVar(_), _) => self.learn(pattern, actual, solver),
             (Type::Union(parts), _) => self.unify_union(&parts, actual, solver, depth),
             (Type::Both(parts), _) => {
-                for p in parts.iter() {
-                    self.unify_in(*p, actual, solver, depth + 1);
-                }
+                parts.iter().for_each(|p| self.unify_in(*p, actual, solver, depth + 1));
             }
             (Type::Named(at, args), _) if self.files.def(at).kind != DefKind::Alias => {
                 self.unify_named(pattern, at, &args, actual, solver, depth);
             }
             (Type::Named(at, args), Type::Named(other, given)) if at == other => {
-                for (a, g) in args.iter().zip(given.iter()) {
-                    self.unify_in(*a, *g, solver, depth + 1);
-                }
+                self.unify_all(&args, &given, solver, depth);
             }
             (Type::Std(name, args), _) => {
                 let name = self.types.text(name);
                 self.unify_std(&name, &args, actual, solver, depth);
             }
-            (Type::Tuple(parts), Type::Tuple(given)) => {
-                for (a, g) in parts.iter().zip(given.iter()) {
-                    self.unify_in(*a, *g, solver, depth + 1);
-                }
-            }
+            (Type::Tuple(parts), Type::Tuple(given)) => self.unify_all(&parts, &given, solver, depth),
             (Type::Fn { params, result, .. }, _) => {
                 self.unify_function(&params, result, actual, solver, depth);
             }
@@ -60,11 +53,14 @@ impl Linker<'_> {
         }
     }
 
+    fn unify_all(&mut self, patterns: &[Ty], given: &[Ty], solver: &mut Solver, depth: u32) {
+        for (pattern, actual) in patterns.iter().zip(given) {
+            self.unify_in(*pattern, *actual, solver, depth + 1);
+        }
+    }
+
     fn learn(&mut self, var: Ty, actual: Ty, solver: &mut Solver) {
-        let is_own = match &solver.own {
-            Some(own) => own.contains(&var),
-            None => true,
-        };
+        let is_own = solver.own.as_ref().is_none_or(|own| own.contains(&var));
         if !is_own || var == actual {
             return;
         }
@@ -113,16 +109,11 @@ impl Linker<'_> {
         depth: u32,
     ) {
         if let Some(given) = self.base_as(actual, at) {
-            for (a, g) in args.iter().zip(given.iter()) {
-                self.unify_in(*a, *g, solver, depth + 1);
-            }
-            return;
+            return self.unify_all(args, &given, solver, depth);
         }
         match self.types.get(actual).clone() {
             Type::Union(parts) => {
-                for part in parts.iter() {
-                    self.unify_in(pattern, *part, solver, depth + 1);
-                }
+                parts.iter().for_each(|part| self.unify_in(pattern, *part, solver, depth + 1));
             }
             Type::Named(other, _) if self.files.def(other).kind == DefKind::Alias => {
                 if let Some(other) = self.expanded(actual) {
@@ -180,10 +171,7 @@ impl Linker<'_> {
         let Some(first) = args.first().copied() else { return };
         let given = match (name, self.types.get(actual).clone()) {
             (_, Type::Std(n, given)) if &*self.types.text(n) == name => {
-                for (a, g) in args.iter().zip(given.iter()) {
-                    self.unify_in(*a, *g, solver, depth + 1);
-                }
-                return;
+                return self.unify_all(args, &given, solver, depth);
             }
             ("Promise", Type::Std(..) | Type::Tuple(_) | Type::Text(_)) => Ty::UNKNOWN,
             ("Promise", _) => match self.awaited(actual) {

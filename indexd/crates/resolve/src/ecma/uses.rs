@@ -5,15 +5,18 @@ use super::attrs::{Attr, Hit};
 use super::names::{DEFAULT, Found, REEXPORTS_MAX, Space, Target};
 use super::std::is_global;
 use crate::Use;
+use crate::around::Around;
+use crate::remembered::remembered;
 use crate::typed::types::UNION_MAX;
 use crate::typed::{DefAt, Ty, Type};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{
     BindingKind, Def, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Link, Links, Node, Role, Rule,
-    StrId, Unresolved, UnresolvedReason,
+    StrId, UnresolvedReason,
 };
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
+use std::rc::Rc;
 
 /// Maximum of members of a union that a read names; in wide unions the code around the read rules out most.
 const READ_MAX: usize = 4;
@@ -28,15 +31,11 @@ impl<'a> Linker<'a> {
         let mut out = Links::default();
         let facts = self.facts(0);
         self.imports(&mut out);
-        for i in 0..facts.n_exprs() as u32 {
-            let e = ExprId(i);
-            let expr = facts.expr(e);
-            if expr.role != Role::None {
-                self.link_expr(e, expr.role, expr.at, &mut out);
-            }
+        for (e, expr) in crate::exprs(facts).filter(|(_, e)| e.role != Role::None) {
+            self.link_expr(e, expr.role, expr.at, &mut out);
         }
         let is_source = |d: &Def| crate::is_code_or_type(d) && !d.flags.has(DefFlags::ANONYMOUS);
-        crate::assign_sources(facts, &mut out, is_source);
+        crate::assign_sources(&Around::last_of_equals(facts, is_source), &mut out);
         self.overrides(&mut out);
         let loaded = self.files.loaded;
         crate::flow::add(facts, loaded.doc(0), |doc| loaded.facts(loaded.open(doc)), &mut out);
@@ -69,19 +68,17 @@ impl<'a> Linker<'a> {
 
     /// `super(...)` calls the constructor of the base.
     fn super_call(&mut self, e: ExprId, name: StrId, at: u32, out: &mut Links) {
+        let it = Use { name, at, role: Role::Call };
         let base = self.eval(0, e).ty;
         let found = match *self.types.get(base) {
             Type::Named(class, _) => {
                 let target = self.constructor(class, 0).unwrap_or(class);
                 Found { target: Target::Def(target), rule: Rule::Inherited }
             }
-            Type::Unknown => {
-                let it = Use { name, at, role: Role::Call };
-                return self.unresolved(it, UnresolvedReason::UnknownReceiver, out);
-            }
+            Type::Unknown => return out.unresolved.push(it.unresolved(UnresolvedReason::UnknownReceiver)),
             _ => Found { target: Target::External, rule: Rule::Inherited },
         };
-        self.emit(found, Use { name, at, role: Role::Call }, out);
+        self.emit(found, it, out);
     }
 
     fn link_attr(&mut self, base: ExprId, it: Use, out: &mut Links) {
@@ -158,23 +155,20 @@ impl<'a> Linker<'a> {
     fn emit_hits(&mut self, attr: &Attr, hits: &[Hit], is_inferred: bool, it: Use, out: &mut Links) {
         let facts = self.facts(0);
         if hits.is_empty() {
-            return self.unresolved(it, attr.reason, out);
+            return out.unresolved.push(it.unresolved(attr.reason));
         }
-        let Use { name, at, role } = it;
-        let len = facts.str(name).len().min(usize::from(u16::MAX)) as u16;
-        let n_max = if role == Role::Call { UNION_MAX } else { READ_MAX };
+        let n_max = if it.role == Role::Call { UNION_MAX } else { READ_MAX };
         if hits.len() > n_max || attr.is_cut {
             // It may be one of the others.
-            self.unresolved(it, UnresolvedReason::UnknownReceiver, out);
+            out.unresolved.push(it.unresolved(UnresolvedReason::UnknownReceiver));
         }
         for hit in hits.iter().take(n_max) {
             let Some(target) = self.reference(hit.target) else { continue };
             let rule = if is_inferred { Rule::Inferred } else { hit.rule };
             let confidence = shared(rule.confidence(), hits.len(), attr.is_partial);
-            let kind = crate::edge_of(role);
-            let link = Link { kind, source: DefIdx::NONE, target, at, len, role, rule, confidence };
+            let link = it.link(facts, target, rule, confidence);
             out.links.push(link);
-            if let (Role::Call, Target::Def(def)) = (role, hit.target) {
+            if let (Role::Call, Target::Def(def)) = (it.role, hit.target) {
                 self.dispatch(def, link, out);
             }
         }
@@ -189,11 +183,6 @@ impl<'a> Linker<'a> {
             Target::Module(file) => Some(DefRef { file: self.doc(file), def: DefIdx::NONE }),
             Target::External | Target::NotFound => None,
         }
-    }
-
-    fn unresolved(&self, it: Use, reason: UnresolvedReason, out: &mut Links) {
-        let Use { name, at, role } = it;
-        out.unresolved.push(Unresolved { source: DefIdx::NONE, name, at, role, reason });
     }
 
     fn emit(&mut self, found: Found, it: Use, out: &mut Links) {
@@ -216,8 +205,8 @@ impl<'a> Linker<'a> {
     fn imports(&mut self, out: &mut Links) {
         let facts = self.facts(0);
         let mut seen: FxHashSet<(u32, StrId)> = FxHashSet::default();
-        let exprs = (0..facts.n_exprs() as u32).map(|i| facts.expr(ExprId(i)));
-        let used: FxHashSet<u32> = exprs.filter(|e| e.role != Role::None).map(|e| e.at).collect();
+        let uses = crate::exprs(facts).filter(|(_, e)| e.role != Role::None);
+        let used: FxHashSet<u32> = uses.map(|(_, e)| e.at).collect();
         for import in &facts.interface.imports {
             if facts.str(import.module).is_empty() {
                 self.own_export(import, &used, out);
@@ -290,10 +279,8 @@ impl<'a> Linker<'a> {
                 continue;
             }
             let class = DefAt { file: 0, def: class };
-            let bases = self.bases(class);
-            let all: Vec<Ty> = bases.iter().copied().chain(self.implemented(class)).collect();
             let mut seen: SmallVec<[DefRef; 2]> = SmallVec::new();
-            for base in all {
+            for base in self.all_bases(class) {
                 let attr = self.attr(base, name, false);
                 let Some(target) = attr.hits.first().and_then(|h| self.reference(h.target)) else { continue };
                 if seen.contains(&target) {
@@ -314,38 +301,29 @@ impl<'a> Linker<'a> {
         if self.files.def(owner).kind != DefKind::Interface && !is_abstract {
             return;
         }
-        for target in self.implementations(owner, self.files.name(method)) {
+        for target in self.implementations(owner, self.files.name(method)).iter() {
             let target = DefRef { file: self.doc(target.file), def: target.def };
             let rule = Rule::Dispatch;
             out.links.push(Link { target, rule, confidence: rule.confidence(), ..link });
         }
     }
 
-    fn implementations(&mut self, owner: DefAt, name: &'a str) -> Vec<DefAt> {
-        if let Some(known) = self.implementations.get(&(owner, name)) {
-            return known.clone();
-        }
+    fn implementations(&mut self, owner: DefAt, name: &'a str) -> Rc<[DefAt]> {
+        let find = |l: &mut Self| l.find_implementations(owner, name).into();
+        remembered(self, |l| &mut l.implementations, (owner, name), find)
+    }
+
+    fn find_implementations(&mut self, owner: DefAt, name: &str) -> Vec<DefAt> {
         let key = indexd_model::Key::any("ecma-base", self.files.name(owner));
-        let docs = self.files.view.find(key);
         let mut out = Vec::new();
-        if docs.len() <= DERIVED_FILES_MAX {
-            for doc in docs.iter() {
-                for class in self.files.provided(*doc, key) {
-                    self.files.record(class);
-                    let is_it =
-                        |l: &Self, t: &Ty| matches!(l.types.get(*t), Type::Named(at, _) if *at == owner);
-                    let bases = self.bases(class);
-                    let all: Vec<Ty> = bases.iter().copied().chain(self.implemented(class)).collect();
-                    if all.iter().any(|t| is_it(self, t))
-                        && out.len() < IMPLEMENTATIONS_MAX
-                        && let Some(found) = self.own_member(class, name, false, false)
-                    {
-                        out.push(found);
-                    }
-                }
+        for class in self.files.provided_by_few(key, DERIVED_FILES_MAX) {
+            self.files.record(class);
+            let bases = self.all_bases(class);
+            let is_it = |t: &Ty| matches!(self.types.get(*t), Type::Named(at, _) if *at == owner);
+            if out.len() < IMPLEMENTATIONS_MAX && bases.iter().any(is_it) {
+                out.extend(self.own_member(class, name, false, false));
             }
         }
-        self.implementations.insert((owner, name), out.clone());
         out
     }
 }

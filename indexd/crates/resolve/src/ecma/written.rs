@@ -1,11 +1,12 @@
 //! Types as they are written.
 
 use super::Linker;
-use super::names::{Found, REEXPORTS_MAX, Space, Target};
+use super::names::{Found, REEXPORTS_MAX, Space, Target, import_of};
 use super::std::canonical;
+use crate::remembered::nested;
 use crate::typed::slots::Asks;
 use crate::typed::{Args, DefAt, Env, File, Ty, Type, Val};
-use indexd_model::{BindingId, DefKind, ExprId, List, Node, Source, StrId};
+use indexd_model::{BindingId, DefKind, ExprId, List, Node, StrId};
 use std::rc::Rc;
 
 /// Types that are expanded, one inside the other.
@@ -45,7 +46,7 @@ impl<'a> Linker<'a> {
                 let of = self.written(file, value);
                 self.element(of)
             }
-            Node::Composite { .. } => self.types.make(Type::Shape(file, e, Self::empty_env())),
+            Node::Composite { .. } => self.types.make(Type::Shape(file, e, Rc::from([]))),
             Node::FuncType { params, results, .. } => self.function_type(file, params, results),
             Node::Index { .. } => self.delayed(file, e),
             Node::Word { word, value } => self.word_type(file, e, facts.str(word), value),
@@ -67,7 +68,7 @@ impl<'a> Linker<'a> {
     }
 
     fn delayed(&mut self, file: File, e: ExprId) -> Ty {
-        self.types.make(Type::Delayed(file, e, Self::empty_env()))
+        self.types.make(Type::Delayed(file, e, Rc::from([])))
     }
 
     fn tuple(&mut self, file: File, elems: List) -> Ty {
@@ -94,16 +95,7 @@ impl<'a> Linker<'a> {
             })
             .collect();
         let result = facts.list(results).first().map_or(Ty::UNKNOWN, |r| self.written(file, *r));
-        let result = self.predicate_or(file, facts.list(results).first().copied(), result);
         self.types.make(Type::Fn { params: params.into(), result, is_variadic })
-    }
-
-    fn predicate_or(&self, file: File, result: Option<ExprId>, ty: Ty) -> Ty {
-        let facts = self.facts(file);
-        match result.map(|r| facts.expr(r).node) {
-            Some(Node::Keyword { .. }) => Ty::EXTERNAL,
-            _ => ty,
-        }
     }
 
     /// The type of a parameter by its expression, and whether it takes the rest.
@@ -119,11 +111,7 @@ impl<'a> Linker<'a> {
         let Some(b) = facts.binding(binding) else { return (Ty::UNKNOWN, false) };
         let is_rest = b.kind == indexd_model::BindingKind::VarArgs;
         let Some(declared) = crate::declared(facts.sources(b)) else {
-            let default = facts.sources(b).iter().find_map(|s| match s {
-                Source::Assigned(e) => Some(*e),
-                _ => None,
-            });
-            let ty = default.map_or(Ty::UNKNOWN, |e| self.eval(file, e).ty);
+            let ty = crate::assigned(facts.sources(b)).map_or(Ty::UNKNOWN, |e| self.eval(file, e).ty);
             return (self.widened(ty), is_rest);
         };
         let ty = self.written(file, declared);
@@ -145,7 +133,7 @@ impl<'a> Linker<'a> {
             "this" => self.eval(file, value).ty,
             "infer" => self.written(file, value),
             // A constructor type has the members of a literal with that signature.
-            "new" => self.types.make(Type::Shape(file, e, Self::empty_env())),
+            "new" => self.types.make(Type::Shape(file, e, Rc::from([]))),
             "import" | "require" => self.eval(file, e).ty,
             _ => Ty::EXTERNAL,
         }
@@ -189,9 +177,7 @@ impl<'a> Linker<'a> {
 
     fn external_type(&mut self, file: File, text: &str, args: &[Ty]) -> Ty {
         let facts = self.facts(file);
-        let imports = &facts.interface.imports;
-        let import = imports.iter().find(|i| i.level == 0 && i.alias.is_some_and(|a| facts.str(a) == text));
-        let Some(import) = import else { return Ty::EXTERNAL };
+        let Some(import) = import_of(facts, 0, text) else { return Ty::EXTERNAL };
         let name = import.name.map_or("", |n| facts.str(n));
         self.type_of_module(facts.str(import.module), name, args).unwrap_or(Ty::EXTERNAL)
     }
@@ -215,8 +201,7 @@ impl<'a> Linker<'a> {
     fn augmenting(&mut self, at: DefAt) -> Option<DefAt> {
         let facts = self.facts(at.file);
         let module = self.files.def(at).parent.some().filter(|m| facts.def(*m).kind == DefKind::Module)?;
-        let super::Module::File(doc) = self.imported(at.file, facts.def_name(module)) else { return None };
-        let module = self.files.open(doc);
+        let Target::Module(module) = self.imported(at.file, facts.def_name(module)) else { return None };
         let found = self.exported(module, self.files.name(at), Space::Types, REEXPORTS_MAX);
         match found.target {
             Target::Def(def) if self.files.def(def).kind.is_type() => Some(def),
@@ -315,32 +300,28 @@ impl<'a> Linker<'a> {
 
     /// Returns the target of an alias, a delayed type or a parameter; `None` if the type is not one of these.
     pub(super) fn expanded(&mut self, ty: Ty) -> Option<Ty> {
-        if self.n_expanded >= EXPANDED_MAX || !self.step() {
-            return None;
-        }
-        self.n_expanded += 1;
-        // An alias of an alias is gone through at once.
-        let mut out = self.expand(ty);
-        for _ in 0..EXPANDED_MAX {
-            match out.map(|o| (o, self.types.get(o))) {
-                Some((other, Type::Named(at, _))) if self.files.def(*at).kind == DefKind::Alias => {
-                    out = self.expand(other);
-                }
-                _ => break,
+        let expand = |l: &mut Self| {
+            if !l.step() {
+                return None;
             }
-        }
-        self.n_expanded -= 1;
-        out.filter(|o| *o != ty)
+            let mut out = l.expand(ty)?;
+            // An alias of an alias is gone through at once.
+            for _ in 0..EXPANDED_MAX {
+                match l.types.get(out) {
+                    Type::Named(at, _) if l.files.def(*at).kind == DefKind::Alias => out = l.expand(out)?,
+                    _ => break,
+                }
+            }
+            Some(out)
+        };
+        nested(self, |l| &mut l.n_expanded, EXPANDED_MAX, expand).flatten().filter(|o| *o != ty)
     }
 
     /// Applies `then` to the expanded type. It counts as inside the expansion: a type may expand to larger
     /// ones without end.
     pub(super) fn through<R>(&mut self, ty: Ty, then: impl FnOnce(&mut Self, Ty) -> R) -> Option<R> {
         let other = self.expanded(ty)?;
-        self.n_expanded += 1;
-        let out = then(self, other);
-        self.n_expanded -= 1;
-        Some(out)
+        nested(self, |l| &mut l.n_expanded, u32::MAX, |l| then(l, other))
     }
 
     fn expand(&mut self, ty: Ty) -> Option<Ty> {
@@ -441,21 +422,20 @@ impl<'a> Linker<'a> {
                 let parts: Vec<Ty> = parts.iter().take(KEYS_MAX).map(|p| self.looked_up(of, *p)).collect();
                 self.types.union(&parts)
             }
-            Type::Std(name, _) if &*self.types.text(name) == "number" => self.indexed(of),
-            Type::Std(..) | Type::External => self.indexed(of),
+            Type::Std(..) | Type::External => self.element(of),
             Type::Keys(other) => self.values_of(other),
             Type::Static(_) => Ty::UNKNOWN,
             is => {
                 let found = self.through(index, |it, other| it.looked_up(of, other));
                 found.unwrap_or_else(
-                    || if matches!(is, Type::Var(..)) { Ty::UNKNOWN } else { self.indexed(of) },
+                    || if matches!(is, Type::Var(..)) { Ty::UNKNOWN } else { self.element(of) },
                 )
             }
         }
     }
 
     /// The type parameters of a definition, as types.
-    pub(super) fn type_params(&mut self, at: DefAt) -> Vec<Ty> {
+    pub(super) fn type_params(&mut self, at: DefAt) -> Args {
         let params = &self.files.def(at).type_params;
         params.iter().map(|p| self.types.make(Type::Var(at.file, *p))).collect()
     }
@@ -470,13 +450,7 @@ impl<'a> Linker<'a> {
             let ty = match args.get(i) {
                 Some(ty) => *ty,
                 None => {
-                    let b = facts.binding(*param);
-                    let default = b.and_then(|b| {
-                        facts.sources(b).iter().find_map(|s| match s {
-                            Source::Assigned(e) => Some(*e),
-                            _ => None,
-                        })
-                    });
+                    let default = facts.binding(*param).and_then(|b| crate::assigned(facts.sources(b)));
                     let ty = match default {
                         Some(e) => self.written(at.file, e),
                         None => self.constraint(at.file, *param).unwrap_or(Ty::UNKNOWN),
@@ -487,10 +461,5 @@ impl<'a> Linker<'a> {
             map.push((var, ty));
         }
         map
-    }
-
-    /// The own parameters of a definition as its arguments.
-    pub(super) fn own_args(&mut self, at: DefAt) -> Args {
-        Rc::from(self.type_params(at))
     }
 }

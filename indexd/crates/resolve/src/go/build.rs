@@ -4,6 +4,7 @@
 //! is linked in the nearest build that it belongs to. The release of Go is the newest, and for a file
 //! of older ones (`!go1.21`) the newest of those.
 
+use indexd_model::lists::holds;
 use indexd_model::path::stem_of;
 
 /// One build: a target, a release of Go and the custom tags in force.
@@ -16,31 +17,12 @@ pub(super) struct Build {
     tags: Vec<String>,
 }
 
-const SYSTEMS: [&str; 17] = [
-    "linux",
-    "darwin",
-    "windows",
-    "freebsd",
-    "netbsd",
-    "openbsd",
-    "dragonfly",
-    "solaris",
-    "illumos",
-    "aix",
-    "plan9",
-    "android",
-    "ios",
-    "js",
-    "wasip1",
-    "hurd",
-    "zos",
-];
+const SYSTEMS: &str = "linux darwin windows freebsd netbsd openbsd dragonfly solaris illumos aix plan9 android ios js \
+    wasip1 hurd zos";
 /// Those of [`SYSTEMS`] that are not Unix.
-const NOT_UNIX: [&str; 5] = ["windows", "plan9", "js", "wasip1", "zos"];
-const MACHINES: [&str; 21] = [
-    "amd64", "arm64", "386", "arm", "riscv64", "ppc64le", "ppc64", "s390x", "mips", "mipsle", "mips64",
-    "mips64le", "loong64", "wasm", "ppc", "sparc64", "sparc", "riscv", "s390", "armbe", "arm64be",
-];
+const NOT_UNIX: &str = "windows plan9 js wasip1 zos";
+const MACHINES: &str = "amd64 arm64 386 arm riscv64 ppc64le ppc64 s390x mips mipsle mips64 mips64le loong64 wasm ppc \
+    sparc64 sparc riscv s390 armbe arm64be";
 
 /// The build constraint of a file, from its name and from the text before the package clause.
 #[derive(Clone, Copy, Debug)]
@@ -55,28 +37,14 @@ impl<'a> Constraint<'a> {
     pub(super) fn new(path: &'a str, expr: Option<&'a str>) -> Self {
         let stem = stem_of(path);
         let stem = stem.strip_suffix("_test").unwrap_or(stem);
-        let mut parts = stem.rsplit('_');
-        let (mut last, mut before) = (parts.next(), parts.next());
-        if before.is_none() {
-            // A name that is all suffix, such as `linux.go`, does not constrain.
-            (last, before) = (None, None);
-        }
-        let has_stem = parts.next().is_some();
-        let (mut os, mut arch) = (None, None);
-        if let Some(l) = last {
-            if MACHINES.contains(&l) {
-                arch = Some(l);
-                os = before.filter(|b| has_stem && SYSTEMS.contains(b));
-            } else if SYSTEMS.contains(&l) {
-                os = Some(l);
-            }
-        }
-        Self { os, arch, expr }
-    }
-
-    /// Returns true if every build has the file.
-    pub(super) fn is_none(&self) -> bool {
-        self.os.is_none() && self.arch.is_none() && self.expr.is_none()
+        // A name that is all suffix, such as `linux.go`, does not constrain.
+        let (rest, last) = stem.rsplit_once('_').unwrap_or(("", ""));
+        let arch = Some(last).filter(|l| holds(MACHINES, l));
+        let os = match arch {
+            Some(_) => rest.rsplit_once('_').map(|(_, before)| before),
+            None => Some(last),
+        };
+        Self { os: os.filter(|os| holds(SYSTEMS, os)), arch, expr }
     }
 
     /// Returns true if the build has the file.
@@ -90,14 +58,14 @@ impl<'a> Constraint<'a> {
 impl Build {
     /// The build that a file is linked in.
     pub(super) fn of(file: &Constraint) -> Self {
-        let standard = Self { os: SYSTEMS[0], arch: MACHINES[0], release: u32::MAX, tags: Vec::new() };
-        if file.is_none() || file.allows(&standard) {
+        let standard = Self { os: "linux", arch: "amd64", release: u32::MAX, tags: Vec::new() };
+        if file.allows(&standard) {
             return standard;
         }
         let tags = file.expr.map_or_else(Vec::new, custom_tags);
         for release in file.expr.map_or_else(|| vec![u32::MAX], releases) {
-            for arch in MACHINES {
-                for os in SYSTEMS.into_iter().filter(|os| is_port(os, arch)) {
+            for arch in MACHINES.split_ascii_whitespace() {
+                for os in SYSTEMS.split_ascii_whitespace().filter(|os| is_port(os, arch)) {
                     let plain = Self { os, arch, release, tags: Vec::new() };
                     if file.allows(&plain) {
                         return plain;
@@ -115,7 +83,7 @@ impl Build {
     fn has(&self, tag: &str) -> bool {
         tag == self.os
             || tag == self.arch
-            || (tag == "unix" && !NOT_UNIX.contains(&self.os))
+            || (tag == "unix" && !holds(NOT_UNIX, self.os))
             || (tag == "linux" && self.os == "android")
             || (tag == "darwin" && self.os == "ios")
             || matches!(tag, "gc" | "cgo")
@@ -156,7 +124,7 @@ fn releases(expr: &str) -> Vec<u32> {
 /// The tags that an expression asks for and that are neither systems nor machines nor set anyway.
 fn custom_tags(expr: &str) -> Vec<String> {
     expr.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '!')))
-        .filter(|t| !t.is_empty() && !t.starts_with('!') && !SYSTEMS.contains(t) && !MACHINES.contains(t))
+        .filter(|t| !t.is_empty() && !t.starts_with('!') && !holds(SYSTEMS, t) && !holds(MACHINES, t))
         // `ignore` keeps files out of every build: each such file is a build of its own.
         .filter(|t| !matches!(*t, "unix" | "gc" | "cgo" | "ignore") && !t.starts_with("go1."))
         .map(str::to_owned)

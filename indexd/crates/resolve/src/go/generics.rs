@@ -2,7 +2,7 @@
 
 use super::Linker;
 use super::names::Entity;
-use super::types::{DefAt, Ty, TyId, TyList, Types};
+use super::types::{DefAt, Ty, Type};
 use indexd_model::{BindingId, ExprId, Node};
 use smallvec::{SmallVec, smallvec};
 
@@ -10,7 +10,7 @@ use smallvec::{SmallVec, smallvec};
 struct Inference<'d> {
     file: u32,
     params: &'d [BindingId],
-    args: SmallVec<[Option<TyId>; 4]>,
+    args: SmallVec<[Option<Ty>; 4]>,
 }
 
 impl Inference<'_> {
@@ -22,12 +22,11 @@ impl Inference<'_> {
 impl<'a> Linker<'a> {
     /// Returns a type in terms of `def`'s type parameters, with the arguments substituted. Parameters without
     /// an argument stay.
-    pub(super) fn instantiate(&mut self, def: DefAt, args: TyList, ty: TyId) -> TyId {
-        if args == TyList::EMPTY || !self.types.is_generic(ty) {
+    pub(super) fn instantiate(&mut self, def: DefAt, args: &[Ty], ty: Ty) -> Ty {
+        if args.is_empty() {
             return ty;
         }
         let params = &self.def(def).type_params;
-        let args: SmallVec<[TyId; 4]> = SmallVec::from_slice(self.types.items(args));
         self.types.replace(ty, &|file, binding| {
             let i = if file == def.file { params.iter().position(|p| *p == binding)? } else { return None };
             args.get(i).copied()
@@ -36,8 +35,8 @@ impl<'a> Linker<'a> {
 
     /// The type of a called generic function with its type parameters inferred from the arguments
     /// (Go specification, "Type inference", without the untyped corner cases).
-    pub(super) fn inferred(&mut self, file: u32, callee: ExprId, ty: TyId, args: &[ExprId]) -> TyId {
-        if !self.types.is_generic(ty) {
+    pub(super) fn inferred(&mut self, file: u32, callee: ExprId, ty: Ty, args: &[ExprId]) -> Ty {
+        if !self.types.has_vars(ty) {
             return ty;
         }
         let base = match self.facts(file).expr(callee).node {
@@ -52,16 +51,14 @@ impl<'a> Linker<'a> {
             _ => return ty,
         };
         let params = &self.def(def).type_params;
-        let Ty::Func { params: declared, variadic, .. } = self.types.get(ty) else { return ty };
+        let Type::Func { params: declared, variadic, .. } = self.types.get(ty).clone() else { return ty };
         let mut inference = Inference { file: def.file, params, args: smallvec![None; params.len()] };
-        let n_declared = declared.len();
-        let mut untyped: SmallVec<[(TyId, TyId); 2]> = SmallVec::new();
+        let mut untyped: SmallVec<[(Ty, Ty); 2]> = SmallVec::new();
         let passed = self.passed(file, args);
         for (i, &(arg, is_spread)) in passed.iter().enumerate() {
-            let position = i.min(n_declared.saturating_sub(1));
-            let Some(mut param) = self.types.item(declared, position) else { break };
+            let Some(mut param) = declared.get(i).or(declared.last()).copied() else { break };
             if is_spread && variadic {
-                param = self.types.id(Ty::Slice(param));
+                param = self.types.make(Type::Slice(param));
             }
             if self.types.is_untyped(arg) {
                 untyped.push((param, arg));
@@ -89,14 +86,14 @@ impl<'a> Linker<'a> {
     }
 
     /// The types of arguments, `f(g())` spread out; whether each is `x...`.
-    fn passed(&mut self, file: u32, args: &[ExprId]) -> SmallVec<[(TyId, bool); 4]> {
+    fn passed(&mut self, file: u32, args: &[ExprId]) -> SmallVec<[(Ty, bool); 4]> {
         let mut out = SmallVec::new();
         for &arg in args {
             let is_spread = matches!(self.facts(file).expr(arg).node, Node::Spread { .. });
             let ty = self.ty(file, arg);
             match self.types.get(ty) {
-                Ty::Tuple(list) if args.len() == 1 => {
-                    out.extend(self.types.items(list).iter().map(|t| (*t, false)));
+                Type::Tuple(list) if args.len() == 1 => {
+                    out.extend(list.iter().map(|t| (*t, false)));
                 }
                 _ => out.push((ty, is_spread)),
             }
@@ -105,65 +102,66 @@ impl<'a> Linker<'a> {
     }
 
     /// Finds type arguments that make a parameter's type that of an argument.
-    fn unify(&mut self, inference: &mut Inference, param: TyId, arg: TyId, depth: u32) {
-        if depth > 20 || !self.types.is_generic(param) || self.types.is_unknown(arg) {
+    fn unify(&mut self, inference: &mut Inference, param: Ty, arg: Ty, depth: u32) {
+        if depth > 20 || !self.types.has_vars(param) || arg == Ty::UNKNOWN {
             return;
         }
-        match self.types.get(param) {
-            Ty::Param(file, binding) => {
+        match self.types.get(param).clone() {
+            Type::Param(file, binding) => {
                 if let Some(i) = inference.position(file, binding)
-                    && inference.args[i].is_none_or(|known| known == Types::EXTERNAL)
+                    && inference.args[i].is_none_or(|known| known == Ty::EXTERNAL)
                 {
                     inference.args[i] = Some(arg);
                 }
             }
-            Ty::Named(def, params) => {
-                if let Ty::Named(other, args) = self.types.get(arg)
+            Type::Named(def, params) => {
+                if let Type::Named(other, args) = self.types.get(arg).clone()
                     && def == other
                 {
-                    self.unify_lists(inference, params, args, depth);
+                    self.unify_lists(inference, &params, &args, depth);
                 }
             }
             wanted => {
                 let given = self.underlying(arg);
-                match (wanted, self.types.get(given)) {
-                    (Ty::Pointer(p), Ty::Pointer(a))
-                    | (Ty::Slice(p), Ty::Slice(a))
-                    | (Ty::Array(p), Ty::Array(a))
-                    | (Ty::Chan(p), Ty::Chan(a)) => self.unify(inference, p, a, depth + 1),
-                    (Ty::Map(pk, pv), Ty::Map(ak, av)) => {
+                match (wanted, self.types.get(given).clone()) {
+                    (Type::Pointer(p), Type::Pointer(a))
+                    | (Type::Slice(p), Type::Slice(a))
+                    | (Type::Array(p), Type::Array(a))
+                    | (Type::Chan(p), Type::Chan(a)) => self.unify(inference, p, a, depth + 1),
+                    (Type::Map(pk, pv), Type::Map(ak, av)) => {
                         self.unify(inference, pk, ak, depth + 1);
                         self.unify(inference, pv, av, depth + 1);
                     }
-                    (Ty::Func { params: pp, results: pr, .. }, Ty::Func { params: ap, results: ar, .. }) => {
-                        self.unify_lists(inference, pp, ap, depth);
-                        self.unify_lists(inference, pr, ar, depth);
+                    (
+                        Type::Func { params: pp, results: pr, .. },
+                        Type::Func { params: ap, results: ar, .. },
+                    ) => {
+                        self.unify_lists(inference, &pp, &ap, depth);
+                        self.unify_lists(inference, &pr, &ar, depth);
                     }
-                    (_, Ty::External(_)) => self.unify_external(inference, param),
+                    (_, Type::External(_)) => self.unify_external(inference, param),
                     _ => {}
                 }
             }
         }
     }
 
-    fn unify_lists(&mut self, inference: &mut Inference, params: TyList, args: TyList, depth: u32) {
-        for i in 0..params.len().min(args.len()) {
-            if let (Some(p), Some(a)) = (self.types.item(params, i), self.types.item(args, i)) {
-                self.unify(inference, p, a, depth + 1);
-            }
+    fn unify_lists(&mut self, inference: &mut Inference, params: &[Ty], args: &[Ty], depth: u32) {
+        for (param, arg) in params.iter().zip(args) {
+            self.unify(inference, *param, *arg, depth + 1);
         }
     }
 
     /// A type made from an external type is external.
-    fn unify_external(&mut self, inference: &mut Inference, param: TyId) {
-        let inner = match self.types.get(param) {
-            Ty::Pointer(p) | Ty::Slice(p) | Ty::Array(p) | Ty::Chan(p) | Ty::Map(_, p) => p,
+    fn unify_external(&mut self, inference: &mut Inference, param: Ty) {
+        let inner = match *self.types.get(param) {
+            Type::Pointer(p) | Type::Slice(p) | Type::Array(p) | Type::Chan(p) | Type::Map(_, p) => p,
             _ => return,
         };
-        if let Ty::Param(file, binding) = self.types.get(inner)
+        if let Type::Param(file, binding) = *self.types.get(inner)
             && let Some(i) = inference.position(file, binding)
         {
-            inference.args[i].get_or_insert(Types::EXTERNAL);
+            inference.args[i].get_or_insert(Ty::EXTERNAL);
         }
     }
 }

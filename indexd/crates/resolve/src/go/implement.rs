@@ -5,8 +5,9 @@
 //! the name with the types of the signature as they are written, and those that embed one by its name.
 
 use super::members::Selection;
-use super::types::{DefAt, Ty, TyId, TyList, Types};
+use super::types::{DefAt, Ty, Type};
 use super::{Linker, Specifications};
+use crate::remembered::remembered;
 use indexd_model::limits::GO_METHOD_FILES_MAX;
 use indexd_model::{DefFlags, DefIdx, DefKind, Key, Language};
 use rustc_hash::FxHashSet;
@@ -54,7 +55,7 @@ impl<'a> Linker<'a> {
     }
 
     /// The type that a method belongs to, and those that have it promoted.
-    pub(super) fn types_with(&mut self, method: DefAt) -> Vec<(TyId, DefAt)> {
+    pub(super) fn types_with(&mut self, method: DefAt) -> Vec<(Ty, DefAt)> {
         let Some(own) = self.receiver_type(method) else { return Vec::new() };
         let name = self.def_name(method);
         let mut out = vec![own];
@@ -74,7 +75,7 @@ impl<'a> Linker<'a> {
     }
 
     /// Interfaces of the tree that a type satisfies, by methods of its own and by promoted ones.
-    pub(super) fn interfaces_of(&mut self, ty: TyId) -> Vec<DefAt> {
+    pub(super) fn interfaces_of(&mut self, ty: Ty) -> Vec<DefAt> {
         let mut out = Vec::new();
         let methods = self.methods_of(ty);
         let mut todo: VecDeque<DefAt> = methods.candidates.iter().copied().collect();
@@ -84,7 +85,7 @@ impl<'a> Linker<'a> {
                 continue;
             }
             let Some(wanted) = self.wanted(interface) else { continue };
-            let has = |(spec, _): &(DefAt, TyId)| methods.names.contains(self.specified_name(*spec));
+            let has = |(spec, _): &(DefAt, Ty)| methods.names.contains(self.specified_name(*spec));
             if wanted.iter().all(has) && self.satisfies(ty, &wanted) {
                 out.push(interface);
                 let key = Key::any("go-interface-embeds", self.def_name(interface));
@@ -98,20 +99,17 @@ impl<'a> Linker<'a> {
     }
 
     /// The methods of a type and of those that it embeds.
-    fn methods_of(&mut self, ty: TyId) -> Methods<'a> {
+    fn methods_of(&mut self, ty: Ty) -> Methods<'a> {
         let mut out = Methods::default();
         let mut todo = VecDeque::from([ty]);
-        let mut seen: FxHashSet<TyId> = FxHashSet::default();
+        let mut seen: FxHashSet<Ty> = FxHashSet::default();
         while let Some(ty) = todo.pop_front() {
-            let ty = match self.types.get(ty) {
-                Ty::Pointer(to) => to,
-                _ => ty,
-            };
+            let ty = self.without_pointer(ty);
             if seen.len() < EMBEDDED_MAX && seen.insert(ty) {
                 let own = self.own_methods(ty);
                 out.names.extend(own.names.iter());
                 out.candidates.extend(own.candidates.iter());
-                let mut embedded: SmallVec<[TyId; 4]> = SmallVec::new();
+                let mut embedded: SmallVec<[Ty; 4]> = SmallVec::new();
                 self.embedded(ty, &mut embedded);
                 todo.extend(embedded);
             }
@@ -120,19 +118,17 @@ impl<'a> Linker<'a> {
     }
 
     /// The methods that a type declares.
-    fn own_methods(&mut self, ty: TyId) -> Rc<Methods<'a>> {
-        if let Some(known) = self.methods.get(&ty) {
-            return Rc::clone(known);
-        }
-        let mut out = Methods { names: self.method_names(ty), candidates: BTreeSet::new() };
-        for name in out.names.clone() {
-            for spec in self.specifications(ty, name) {
-                out.candidates.extend(self.def(spec).parent.some().map(|def| DefAt { file: spec.file, def }));
+    fn own_methods(&mut self, ty: Ty) -> Rc<Methods<'a>> {
+        let find = |l: &mut Self| {
+            let mut out = Methods { names: l.method_names(ty), candidates: BTreeSet::new() };
+            for name in out.names.clone() {
+                for spec in l.specifications(ty, name) {
+                    out.candidates.extend(l.def(spec).parent.some().map(|def| DefAt { def, ..spec }));
+                }
             }
-        }
-        let out = Rc::new(out);
-        self.methods.insert(ty, Rc::clone(&out));
-        out
+            Rc::new(out)
+        };
+        remembered(self, |l| &mut l.methods, ty, find)
     }
 
     /// Specifications that a method meets: those of the `interfaces` of its type, and those of interfaces that
@@ -183,7 +179,7 @@ impl<'a> Linker<'a> {
     }
 
     /// Method specifications of interfaces that a method of a type may be meant by.
-    fn specifications(&mut self, ty: TyId, name: &'a str) -> Vec<DefAt> {
+    fn specifications(&mut self, ty: Ty, name: &'a str) -> Vec<DefAt> {
         if let Some(specs) = self.named(Key::any("go-interface", name), GO_METHOD_FILES_MAX, name) {
             return specs;
         }
@@ -194,10 +190,10 @@ impl<'a> Linker<'a> {
     }
 
     /// Names of the methods that a type declares, sorted.
-    fn method_names(&mut self, ty: TyId) -> BTreeSet<&'a str> {
-        let def = match self.types.get(ty) {
-            Ty::Named(def, _) => def,
-            Ty::Error => return BTreeSet::from(["Error"]),
+    fn method_names(&mut self, ty: Ty) -> BTreeSet<&'a str> {
+        let def = match *self.types.get(ty) {
+            Type::Named(def, _) => def,
+            Type::Error => return BTreeSet::from(["Error"]),
             _ => return BTreeSet::new(),
         };
         let package = self.package_of(def.file);
@@ -224,12 +220,7 @@ impl<'a> Linker<'a> {
     /// Definitions below a key that can be seen from the file being linked; `None` when more than `max` files
     /// have some.
     fn provided(&mut self, key: Key, max: usize) -> Option<Rc<[DefAt]>> {
-        if let Some(known) = self.provided.get(&key) {
-            return known.clone();
-        }
-        let found: Option<Rc<[_]>> = self.find_provided(key, max).map(Rc::from);
-        self.provided.insert(key, found.clone());
-        found
+        remembered(self, |l| &mut l.provided, key, |l| l.find_provided(key, max).map(Rc::from))
     }
 
     fn find_provided(&mut self, key: Key, max: usize) -> Option<Vec<DefAt>> {
@@ -252,7 +243,7 @@ impl<'a> Linker<'a> {
     }
 
     /// The type that a method belongs to, and its definition.
-    pub(super) fn receiver_type(&mut self, method: DefAt) -> Option<(TyId, DefAt)> {
+    pub(super) fn receiver_type(&mut self, method: DefAt) -> Option<(Ty, DefAt)> {
         let facts = self.facts(method.file);
         let receiver = facts.str(facts.def(method.def).receiver?);
         let package = self.package_of(method.file);
@@ -262,14 +253,14 @@ impl<'a> Linker<'a> {
 
     /// The type of a definition, and the definition, when it declares a type of the package that may have
     /// methods, without parameters.
-    pub(super) fn concrete_type(&mut self, def: DefAt) -> Option<(TyId, DefAt)> {
+    pub(super) fn concrete_type(&mut self, def: DefAt) -> Option<(Ty, DefAt)> {
         let it = self.def(def);
         let is_of_package = it.parent == DefIdx::NONE && !it.flags.has(DefFlags::LOCAL);
         let has_methods = self.is_type(def) && !matches!(it.kind, DefKind::Alias | DefKind::Interface);
         if !is_of_package || !has_methods || !it.type_params.is_empty() {
             return None;
         }
-        Some((self.types.id(Ty::Named(def, TyList::EMPTY)), def))
+        Some((self.types.make(Type::Named(def, Rc::from([]))), def))
     }
 
     /// The name of a specification in the method set of an interface.
@@ -278,7 +269,7 @@ impl<'a> Linker<'a> {
     }
 
     /// Returns true if the method set of a pointer to the type has all of these methods.
-    fn satisfies(&mut self, ty: TyId, wanted: &[(DefAt, TyId)]) -> bool {
+    fn satisfies(&mut self, ty: Ty, wanted: &[(DefAt, Ty)]) -> bool {
         !wanted.is_empty()
             && wanted.iter().all(|&(spec, signature)| {
                 let name = self.specified_name(spec);
@@ -297,19 +288,17 @@ impl<'a> Linker<'a> {
     }
 
     /// Returns true if two signatures are identical, as far as their types are known.
-    fn is_same_signature(&self, a: TyId, b: TyId) -> bool {
+    fn is_same_signature(&self, a: Ty, b: Ty) -> bool {
         let (
-            Ty::Func { params: pa, results: ra, variadic: va },
-            Ty::Func { params: pb, results: rb, variadic: vb },
+            Type::Func { params: pa, results: ra, variadic: va },
+            Type::Func { params: pb, results: rb, variadic: vb },
         ) = (self.types.get(a), self.types.get(b))
         else {
             return false;
         };
-        let same = |a: TyList, b: TyList| {
-            a.len() == b.len()
-                && self.types.items(a).iter().zip(self.types.items(b)).all(|(a, b)| {
-                    a == b || [a, b].iter().any(|t| **t == Types::UNKNOWN || **t == Types::EXTERNAL)
-                })
+        let is_open = |t: &Ty| matches!(*t, Ty::UNKNOWN | Ty::EXTERNAL);
+        let same = |a: &[Ty], b: &[Ty]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b || is_open(a) || is_open(b))
         };
         va == vb && same(pa, pb) && same(ra, rb)
     }

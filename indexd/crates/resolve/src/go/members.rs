@@ -1,8 +1,9 @@
 //! Fields and methods of types, promoted ones included (Go specification, "Selectors").
 
 use super::names::Member;
-use super::types::{DefAt, Ty, TyId, TyList};
+use super::types::{Args, Basic, DefAt, Ty, Type};
 use super::{Linker, Specifications};
+use crate::remembered::remembered;
 use indexd_model::{DefFlags, DefIdx, DefKind, ExprId, Key};
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
@@ -15,7 +16,7 @@ pub(super) enum Selection {
     /// It can only belong to something outside the tree.
     External,
     /// A method of `error`; its type.
-    Builtin(TyId),
+    Builtin(Ty),
     /// Something on the way has no known type.
     Unknown,
     /// The type has no such member.
@@ -25,43 +26,46 @@ pub(super) enum Selection {
 /// Embedding deeper than this is not followed.
 const LEVELS_MAX: usize = 10;
 
-/// A type on the search, and the definition and arguments whose parameters it uses.
-type Step = (TyId, Option<(DefAt, TyList)>);
+/// The definition that holds the members of a struct or an interface, and the generic type whose parameters they
+/// use, with its arguments.
+pub(super) struct Holder {
+    at: DefAt,
+    of: DefAt,
+    args: Args,
+}
 
 impl<'a> Linker<'a> {
     /// Looks a field or method up, breadth first through embedded fields: the shallowest wins.
-    pub(super) fn select(&mut self, ty: TyId, name: &'a str) -> Selection {
-        let ty = match self.types.get(ty) {
-            Ty::Pointer(to) => to,
-            _ => ty,
-        };
-        if let Some(&known) = self.selections.get(&(ty, name)) {
-            return known;
-        }
-        let found = self.guarded(Selection::Unknown, |l| l.search(ty, name));
-        self.selections.insert((ty, name), found);
-        found
+    pub(super) fn select(&mut self, ty: Ty, name: &'a str) -> Selection {
+        let ty = self.without_pointer(ty);
+        let find = |l: &mut Self| l.guarded(Selection::Unknown, |l| l.search(ty, name));
+        remembered(self, |l| &mut l.selections, (ty, name), find)
     }
 
-    fn search(&mut self, ty: TyId, name: &'a str) -> Selection {
-        let mut level: SmallVec<[TyId; 4]> = smallvec![ty];
-        let mut seen: FxHashSet<TyId> = FxHashSet::default();
+    /// The target of a pointer; other types themselves.
+    pub(super) fn without_pointer(&self, ty: Ty) -> Ty {
+        match *self.types.get(ty) {
+            Type::Pointer(to) => to,
+            _ => ty,
+        }
+    }
+
+    fn search(&mut self, ty: Ty, name: &'a str) -> Selection {
+        let mut level: SmallVec<[Ty; 4]> = smallvec![ty];
+        let mut seen: FxHashSet<Ty> = FxHashSet::default();
         let (mut is_external, mut is_unknown) = (false, false);
         for depth in 0..LEVELS_MAX {
-            let mut next: SmallVec<[TyId; 4]> = SmallVec::new();
+            let mut next: SmallVec<[Ty; 4]> = SmallVec::new();
             for &ty in &level {
-                let ty = match self.types.get(ty) {
-                    Ty::Pointer(to) => to,
-                    _ => ty,
-                };
+                let ty = self.without_pointer(ty);
                 if !seen.insert(ty) {
                     continue;
                 }
                 match self.types.get(ty) {
-                    Ty::External(_) => is_external = true,
-                    Ty::Unknown => is_unknown = true,
-                    Ty::Error if name == "Error" => return Selection::Builtin(self.type_of_error()),
-                    Ty::Named(..) | Ty::Struct(_) | Ty::Interface(_) | Ty::Param(..) => {
+                    Type::External(_) => is_external = true,
+                    Type::Unknown => is_unknown = true,
+                    Type::Error if name == "Error" => return Selection::Builtin(self.type_of_error()),
+                    Type::Named(..) | Type::Struct(_) | Type::Interface(_) | Type::Param(..) => {
                         if let Some((def, ty)) = self.direct(ty, name) {
                             let is_certain = !is_external && !is_unknown;
                             return Selection::Found(Member { def, ty, is_promoted: depth > 0, is_certain });
@@ -84,52 +88,43 @@ impl<'a> Linker<'a> {
     }
 
     /// The type of the method of `error`.
-    fn type_of_error(&mut self) -> TyId {
-        let string = self.types.basic(super::types::Basic::String);
-        let results = self.types.list(&[string]);
-        self.types.id(Ty::Func { params: TyList::EMPTY, results, variadic: false })
+    fn type_of_error(&mut self) -> Ty {
+        let string = self.types.basic(Basic::String);
+        self.types.make(Type::Func { params: Rc::from([]), results: Rc::from([string]), variadic: false })
     }
 
     /// A member that the type itself declares, and its type.
-    fn direct(&mut self, ty: TyId, name: &'a str) -> Option<(DefAt, TyId)> {
-        if let Ty::Named(def, args) = self.types.get(ty)
+    fn direct(&mut self, ty: Ty, name: &'a str) -> Option<(DefAt, Ty)> {
+        if let Type::Named(def, args) = self.types.get(ty).clone()
             && let Some(member) = self.own_member(def, name)
         {
-            return Some((member, self.member_type(member, def, args)));
+            return Some((member, self.member_type(member, def, &args)));
         }
         // `type T U` has the fields of U's struct; an interface keeps its methods.
-        let (holder, scope) = self.holder(ty)?;
-        if let Ty::Named(def, _) = self.types.get(ty)
-            && def == holder
-        {
+        let holder = self.holder(ty)?;
+        if matches!(self.types.get(ty), Type::Named(def, _) if *def == holder.at) {
             return None;
         }
-        let member = self.child(holder, name)?;
-        let ty = match scope {
-            Some((def, args)) => self.member_type(member, def, args),
-            None => self.def_type(member),
-        };
-        Some((member, ty))
+        let member = self.child(holder.at, name)?;
+        Some((member, self.member_type(member, holder.of, &holder.args)))
     }
 
-    /// The definition that holds the members of a type's underlying struct or interface, and the
-    /// generic type whose parameters they use.
-    pub(super) fn holder(&mut self, ty: TyId) -> Option<(DefAt, Option<(DefAt, TyList)>)> {
-        let mut at: Step = (ty, None);
+    /// The holder of the members of a type's underlying struct or interface.
+    pub(super) fn holder(&mut self, mut ty: Ty) -> Option<Holder> {
         for _ in 0..LEVELS_MAX {
-            at = match self.types.get(at.0) {
-                Ty::Struct(holder) | Ty::Interface(holder) => return Some((holder, at.1)),
-                Ty::Named(def, args) => {
-                    let underlying = self.definition_of(def)?;
-                    match self.types.get(underlying) {
+            ty = match self.types.get(ty).clone() {
+                Type::Struct(at) | Type::Interface(at) => {
+                    return Some(Holder { at, of: at, args: Rc::from([]) });
+                }
+                Type::Named(of, args) => {
+                    let underlying = self.definition_of(of)?;
+                    match *self.types.get(underlying) {
                         // The members' types are in terms of this type's own parameters.
-                        Ty::Struct(holder) | Ty::Interface(holder) => {
-                            return Some((holder, Some((def, args))));
-                        }
-                        _ => (self.instantiate(def, args, underlying), None),
+                        Type::Struct(at) | Type::Interface(at) => return Some(Holder { at, of, args }),
+                        _ => self.instantiate(of, &args, underlying),
                     }
                 }
-                Ty::Param(file, binding) => (self.constraint(file, binding)?, None),
+                Type::Param(file, binding) => self.constraint(file, binding)?,
                 _ => return None,
             };
         }
@@ -137,15 +132,15 @@ impl<'a> Linker<'a> {
     }
 
     /// Embedded types of a struct or interface, and the constraint's terms of a type parameter.
-    pub(super) fn embedded(&mut self, ty: TyId, out: &mut SmallVec<[TyId; 4]>) {
-        if let Ty::Param(file, binding) = self.types.get(ty) {
+    pub(super) fn embedded(&mut self, ty: Ty, out: &mut SmallVec<[Ty; 4]>) {
+        if let Type::Param(file, binding) = *self.types.get(ty) {
             out.extend(self.constraint(file, binding));
             return;
         }
-        let Some((holder, scope)) = self.holder(ty) else {
+        let Some(Holder { at: holder, of, args }) = self.holder(ty) else {
             // A type defined from one outside the tree may have its fields.
             let underlying = self.underlying(ty);
-            if matches!(self.types.get(underlying), Ty::External(_) | Ty::Unknown | Ty::Error) {
+            if matches!(self.types.get(underlying), Type::External(_) | Type::Unknown | Type::Error) {
                 out.push(underlying);
             }
             return;
@@ -155,20 +150,14 @@ impl<'a> Linker<'a> {
         }
         for &base in &self.def(holder).bases {
             let ty = self.type_expr(holder.file, base);
-            out.push(match scope {
-                Some((def, args)) => self.instantiate(def, args, ty),
-                None => ty,
-            });
+            out.push(self.instantiate(of, &args, ty));
         }
     }
 
     /// The type of a member of `def` instantiated with `args`. Methods name the type's parameters
     /// themselves, in their receiver.
-    fn member_type(&mut self, member: DefAt, def: DefAt, args: TyList) -> TyId {
+    fn member_type(&mut self, member: DefAt, def: DefAt, args: &[Ty]) -> Ty {
         let ty = self.def_type(member);
-        if args == TyList::EMPTY || !self.types.is_generic(ty) {
-            return ty;
-        }
         let of = if self.def(member).receiver.is_some() { member } else { def };
         self.instantiate(of, args, ty)
     }
@@ -176,15 +165,8 @@ impl<'a> Linker<'a> {
     /// A member that a type definition declares: a field of its struct, a method specification of
     /// its interface, or a method with it as receiver.
     pub(super) fn own_member(&mut self, def: DefAt, name: &'a str) -> Option<DefAt> {
-        if let Some(&known) = self.own_members.get(&(def, name)) {
-            return known;
-        }
-        let found = match self.child(def, name) {
-            Some(child) => Some(child),
-            None => self.method(def, name),
-        };
-        self.own_members.insert((def, name), found);
-        found
+        let find = |l: &mut Self| l.child(def, name).or_else(|| l.method(def, name));
+        remembered(self, |l| &mut l.own_members, (def, name), find)
     }
 
     fn child(&mut self, holder: DefAt, name: &str) -> Option<DefAt> {
@@ -192,11 +174,12 @@ impl<'a> Linker<'a> {
             return None;
         }
         let facts = self.facts(holder.file);
-        let found = self.children(holder).iter().copied().find(|c| {
-            let def = facts.def(*c);
+        let is_it = |c: &&DefIdx| {
+            let def = facts.def(**c);
             matches!(def.kind, DefKind::Field | DefKind::Method) && facts.str(def.name) == name
-        })?;
-        Some(DefAt { file: holder.file, def: found })
+        };
+        let def = *self.children(holder.file).get(&holder.def)?.iter().find(is_it)?;
+        Some(DefAt { def, ..holder })
     }
 
     /// A method declared with the type as receiver, in any file of its package.
@@ -226,7 +209,7 @@ impl<'a> Linker<'a> {
     }
 
     /// The declared constraint of a type parameter.
-    pub(super) fn constraint(&mut self, file: u32, binding: indexd_model::BindingId) -> Option<TyId> {
+    pub(super) fn constraint(&mut self, file: u32, binding: indexd_model::BindingId) -> Option<Ty> {
         let facts = self.facts(file);
         let b = facts.binding(binding)?;
         match facts.sources(b) {
@@ -241,68 +224,57 @@ impl<'a> Linker<'a> {
                 let param = *self.def(def).type_params.get(position)?;
                 let constraint = self.constraint(def.file, param)?;
                 let args = self.params_of(DefAt { file, def: method });
-                Some(self.instantiate(def, args, constraint))
+                Some(self.instantiate(def, &args, constraint))
             }
             _ => None,
         }
     }
 
     /// The type parameters of a definition as type arguments.
-    pub(super) fn params_of(&mut self, def: DefAt) -> TyList {
-        let params: SmallVec<[TyId; 4]> =
-            self.def(def).type_params.iter().map(|b| self.types.id(Ty::Param(def.file, *b))).collect();
-        self.types.list(&params)
+    pub(super) fn params_of(&mut self, def: DefAt) -> Args {
+        let params = &self.def(def).type_params;
+        params.iter().map(|b| self.types.make(Type::Param(def.file, *b))).collect()
     }
 
     /// The type on the right side of a type definition, in terms of its own parameters.
-    pub(super) fn definition_of(&mut self, def: DefAt) -> Option<TyId> {
+    pub(super) fn definition_of(&mut self, def: DefAt) -> Option<Ty> {
         let ty: ExprId = self.def(def).ty.some()?;
         Some(self.type_expr(def.file, ty))
     }
 
     /// The method set of an interface: its specifications, embedded ones included; that of `error` has no
     /// definition ([`DefAt::EMPTY`]). `None` when part of it is outside the tree or not known.
-    pub(super) fn interface_methods(&mut self, ty: TyId) -> Option<Specifications> {
-        if let Some(known) = self.interfaces.get(&ty) {
-            return known.clone();
-        }
-        let found: Option<Specifications> = self.all_specifications(ty).map(Rc::from);
-        self.interfaces.insert(ty, found.clone());
-        found
+    pub(super) fn interface_methods(&mut self, ty: Ty) -> Option<Specifications> {
+        remembered(self, |l| &mut l.interfaces, ty, |l| l.all_specifications(ty).map(Rc::from))
     }
 
-    fn all_specifications(&mut self, ty: TyId) -> Option<Vec<(DefAt, TyId)>> {
+    fn all_specifications(&mut self, ty: Ty) -> Option<Vec<(DefAt, Ty)>> {
         let mut out = Vec::new();
-        let mut todo: SmallVec<[TyId; 4]> = smallvec![ty];
-        let mut seen: FxHashSet<TyId> = FxHashSet::default();
+        let mut todo: SmallVec<[Ty; 4]> = smallvec![ty];
+        let mut seen: FxHashSet<Ty> = FxHashSet::default();
         while let Some(ty) = todo.pop() {
             if !seen.insert(ty) {
                 continue;
             }
             match self.types.get(ty) {
-                Ty::External(_) | Ty::Unknown | Ty::Union(_) => return None,
-                Ty::Error => {
+                Type::External(_) | Type::Unknown | Type::Union(_) => return None,
+                Type::Error => {
                     out.push((DefAt::EMPTY, self.type_of_error()));
                     continue;
                 }
                 _ => {}
             }
-            let (holder, scope) = self.holder(ty)?;
+            let Holder { at: holder, of, args } = self.holder(ty)?;
             if holder == DefAt::EMPTY {
                 continue;
             }
-            let is_interface = self.def(holder).kind == DefKind::Interface;
-            if !is_interface {
+            if self.def(holder).kind != DefKind::Interface {
                 return None;
             }
-            for child in self.children(holder).to_vec() {
-                let at = DefAt { file: holder.file, def: child };
+            for child in self.children(holder.file).get(&holder.def).into_iter().flatten() {
+                let at = DefAt { def: *child, ..holder };
                 if self.def(at).kind == DefKind::Method {
-                    let ty = match scope {
-                        Some((def, args)) => self.member_type(at, def, args),
-                        None => self.def_type(at),
-                    };
-                    out.push((at, ty));
+                    out.push((at, self.member_type(at, of, &args)));
                 }
             }
             self.embedded(ty, &mut todo);

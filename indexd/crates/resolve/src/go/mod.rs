@@ -21,6 +21,8 @@ mod uses;
 
 use crate::loaded::{Blocks, Loaded};
 use crate::recorder::Recorder;
+use crate::remembered::{nested, remembered};
+use crate::typed::slots::Memos;
 use build::{Build, Constraint};
 use indexd_model::path::dir_of;
 use indexd_model::{DefIdx, Facts, FileDoc, FileRoles, Key, Links};
@@ -29,7 +31,7 @@ use names::Entity;
 use packages::{Package, Packages};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
-use types::{DefAt, TyId, Types};
+use types::{DefAt, Ty, Types};
 
 /// Links one Go file. Copies of other repositories in a `vendor` folder are searchable, not linked.
 pub(crate) fn link(file: FileDoc, facts: Facts, view: &Recorder) -> Links {
@@ -49,23 +51,28 @@ const DEPTH_MAX: u32 = 100;
 struct Linker<'a> {
     view: &'a Recorder<'a>,
     loaded: &'a Loaded<'a>,
-    files: Vec<File<'a>>,
     build: Build,
+    /// Files that the build has, and those that it lacks.
+    built: FxHashMap<u32, bool>,
     types: Types,
     packages: Packages<'a>,
+    /// The packages whose names files see.
+    own_packages: FxHashMap<u32, u32>,
+    /// Definitions by file and parent.
+    children: FxHashMap<u32, Rc<Children>>,
     /// Entities of names and selectors, by expression.
     entities: Memos<Entity>,
-    expr_types: Memos<TyId>,
-    binding_types: Memos<TyId>,
+    expr_types: Memos<Ty>,
+    binding_types: Memos<Ty>,
     /// Types in the making are unknown.
-    def_types: FxHashMap<DefAt, TyId>,
-    underlying: FxHashMap<TyId, TyId>,
-    selections: FxHashMap<(TyId, &'a str), Selection>,
+    def_types: FxHashMap<DefAt, Ty>,
+    underlying: FxHashMap<Ty, Ty>,
+    selections: FxHashMap<(Ty, &'a str), Selection>,
     own_members: FxHashMap<(DefAt, &'a str), Option<DefAt>>,
     /// See [`Linker::interface_methods`].
-    interfaces: FxHashMap<TyId, Option<Specifications>>,
+    interfaces: FxHashMap<Ty, Option<Specifications>>,
     /// See [`Linker::own_methods`].
-    methods: FxHashMap<TyId, Rc<implement::Methods<'a>>>,
+    methods: FxHashMap<Ty, Rc<implement::Methods<'a>>>,
     /// See [`Linker::provided`].
     provided: FxHashMap<Key, Option<Rc<[DefAt]>>>,
     free_names: FxHashMap<(u32, &'a str), Entity>,
@@ -73,123 +80,40 @@ struct Linker<'a> {
     others: FxHashMap<DefAt, Vec<DefAt>>,
     /// Definitions of other builds in place of the one that was found.
     variants: FxHashMap<DefAt, Vec<DefAt>>,
-    /// Numbers of paths and qualified names outside the tree, see [`types::Ty::External`].
-    external_names: FxHashMap<String, u32>,
     /// Depth of evaluation, see [`DEPTH_MAX`].
     depth: u32,
 }
 
 /// Methods that an interface asks for, with their types.
-type Specifications = Rc<[(DefAt, TyId)]>;
-
-/// Answers by number of an expression or a binding.
-struct Memos<T> {
-    /// Entries of the file being linked.
-    own: Vec<Option<T>>,
-    /// Entries of other files.
-    far: FxHashMap<(u32, u32), T>,
-}
-
-impl<T: Copy> Memos<T> {
-    fn new(n_own: usize) -> Self {
-        Self { own: vec![None; n_own], far: FxHashMap::default() }
-    }
-
-    fn get(&self, file: u32, id: u32) -> Option<T> {
-        if file > 0 {
-            self.far.get(&(file, id)).copied()
-        } else {
-            self.own.get(id as usize).copied().flatten()
-        }
-    }
-
-    fn set(&mut self, file: u32, id: u32, answer: T) {
-        if file > 0 {
-            self.far.insert((file, id), answer);
-        } else if let Some(slot) = self.own.get_mut(id as usize) {
-            *slot = Some(answer);
-        }
-    }
-}
-
-impl Memos<TyId> {
-    /// The type, if it is known or in the making. If not, it is in the making from now on. Until it is
-    /// set, it is unknown.
-    fn begin(&mut self, file: u32, id: u32) -> Option<TyId> {
-        let known = self.get(file, id);
-        if known.is_none() {
-            self.set(file, id, Types::UNKNOWN);
-        }
-        known
-    }
-}
+type Specifications = Rc<[(DefAt, Ty)]>;
 
 /// An open file.
+#[derive(Clone, Copy)]
 struct File<'a> {
     facts: Facts<'a>,
-    doc: FileDoc,
     path: &'a str,
     dir: &'a str,
     /// The name of its package clause.
     clause: &'a str,
     is_test: bool,
-    /// True if the build has the file; `None` until asked.
-    is_built: Option<bool>,
-    /// The package it sees names of; known when asked.
-    package: Option<u32>,
-    children: Option<Children>,
 }
 
 /// Definitions by parent.
-struct Children {
-    /// For each definition, where its children start in `list`; one more at the end.
-    starts: Vec<u32>,
-    list: Vec<DefIdx>,
-}
-
-impl Children {
-    fn new(facts: &Facts) -> Self {
-        let defs = &facts.interface.defs;
-        let mut starts = vec![0u32; defs.len() + 1];
-        for d in defs {
-            if let Some(p) = d.parent.some() {
-                starts[p.index()] += 1;
-            }
-        }
-        let mut sum = 0;
-        for s in &mut starts {
-            sum += std::mem::replace(s, sum);
-        }
-        let mut next = starts.clone();
-        let mut list = vec![DefIdx::NONE; sum as usize];
-        for (i, d) in defs.iter().enumerate() {
-            if let Some(p) = d.parent.some() {
-                list[next[p.index()] as usize] = DefIdx(i as u32);
-                next[p.index()] += 1;
-            }
-        }
-        Self { starts, list }
-    }
-
-    fn of(&self, parent: DefIdx) -> &[DefIdx] {
-        match self.starts.get(parent.index()..parent.index() + 2) {
-            Some(&[start, end]) => &self.list[start as usize..end as usize],
-            _ => &[],
-        }
-    }
-}
+type Children = FxHashMap<DefIdx, Vec<DefIdx>>;
 
 impl<'a> Linker<'a> {
     fn new(view: &'a Recorder<'a>, loaded: &'a Loaded<'a>) -> Self {
         let facts = loaded.facts(0);
         let constraint = facts.interface.constraint.map(|c| facts.str(c));
-        let mut it = Self {
+        Self {
             view,
             loaded,
-            files: Vec::new(),
             build: Build::of(&Constraint::new(loaded.path(0), constraint)),
+            built: FxHashMap::default(),
             types: Types::new(),
             packages: Packages::default(),
+            own_packages: FxHashMap::default(),
+            children: FxHashMap::default(),
             entities: Memos::new(facts.n_exprs()),
             expr_types: Memos::new(facts.n_exprs()),
             binding_types: Memos::new(facts.n_bindings()),
@@ -203,44 +127,23 @@ impl<'a> Linker<'a> {
             free_names: FxHashMap::default(),
             others: FxHashMap::default(),
             variants: FxHashMap::default(),
-            external_names: FxHashMap::default(),
             depth: 0,
-        };
-        it.register(0);
-        it
+        }
     }
 
     /// Opens a file, or finds it among those already open.
-    fn open(&mut self, doc: FileDoc) -> u32 {
-        let n = self.loaded.open(doc);
-        if n as usize == self.files.len() {
-            self.register(n);
-        }
-        n
+    fn open(&self, doc: FileDoc) -> u32 {
+        self.loaded.open(doc)
     }
 
-    fn register(&mut self, n: u32) {
-        let facts = self.loaded.facts(n);
-        let path = self.loaded.path(n);
-        self.files.push(File {
-            facts,
-            doc: self.loaded.doc(n),
-            path,
-            dir: dir_of(path),
-            clause: facts.interface.package.map_or("", |p| facts.str(p)),
-            is_test: path.ends_with("_test.go"),
-            is_built: None,
-            package: None,
-            children: None,
-        });
-    }
-
-    fn file(&self, n: u32) -> &File<'a> {
-        &self.files[n as usize]
+    fn file(&self, n: u32) -> File<'a> {
+        let (facts, path) = (self.facts(n), self.loaded.path(n));
+        let clause = facts.interface.package.map_or("", |p| facts.str(p));
+        File { facts, path, dir: dir_of(path), clause, is_test: path.ends_with("_test.go") }
     }
 
     fn facts(&self, n: u32) -> Facts<'a> {
-        self.files[n as usize].facts
+        self.loaded.facts(n)
     }
 
     fn def(&self, at: DefAt) -> &'a indexd_model::Def {
@@ -253,13 +156,7 @@ impl<'a> Linker<'a> {
 
     /// Returns true if the build has the file.
     fn is_built(&mut self, n: u32) -> bool {
-        if let Some(known) = self.files[n as usize].is_built {
-            return known;
-        }
-        let constraint = self.constraint_of(n);
-        let is_built = constraint.is_none() || constraint.allows(&self.build);
-        self.files[n as usize].is_built = Some(is_built);
-        is_built
+        remembered(self, |l| &mut l.built, n, |l| l.constraint_of(n).allows(&l.build))
     }
 
     fn constraint_of(&self, n: u32) -> Constraint<'a> {
@@ -271,41 +168,34 @@ impl<'a> Linker<'a> {
     /// Returns true if the file being linked may be built together with another one that its own build lacks.
     fn may_be_built_with(&self, n: u32) -> bool {
         let own = self.constraint_of(0);
-        own.is_none() || own.allows(&Build::of(&self.constraint_of(n)))
+        own.allows(&Build::of(&self.constraint_of(n)))
     }
 
-    /// Definitions inside a definition of an open file.
-    fn children(&mut self, at: DefAt) -> &[DefIdx] {
-        if at.def == DefIdx::NONE {
-            return &[];
-        }
-        let file = &mut self.files[at.file as usize];
-        let facts = file.facts;
-        file.children.get_or_insert_with(|| Children::new(&facts)).of(at.def)
+    /// Definitions by parent, of an open file.
+    fn children(&mut self, n: u32) -> Rc<Children> {
+        let find = |l: &mut Self| {
+            let mut all = Children::default();
+            for (i, d) in l.facts(n).interface.defs.iter().enumerate() {
+                all.entry(d.parent).or_default().push(DefIdx(i as u32));
+            }
+            Rc::new(all)
+        };
+        remembered(self, |l| &mut l.children, n, find)
     }
 
     /// The package whose names a file sees.
     fn package_of(&mut self, n: u32) -> u32 {
-        if let Some(p) = self.files[n as usize].package {
-            return p;
-        }
-        let file = self.file(n);
-        let is_external_test = file.is_test && file.clause.ends_with("_test");
-        let package = Package::new(file.dir, file.clause, is_external_test, file.is_test);
-        let p = self.packages.intern(package);
-        self.files[n as usize].package = Some(p);
-        p
+        let find = |l: &mut Self| {
+            let file = l.file(n);
+            let is_external_test = file.is_test && file.clause.ends_with("_test");
+            l.packages.intern(Package::new(file.dir, file.clause, is_external_test, file.is_test))
+        };
+        remembered(self, |l| &mut l.own_packages, n, find)
     }
 
     /// Runs `f` unless evaluation is too deep already.
     fn guarded<T>(&mut self, too_deep: T, f: impl FnOnce(&mut Self) -> T) -> T {
-        if self.depth >= DEPTH_MAX {
-            return too_deep;
-        }
-        self.depth += 1;
-        let out = f(self);
-        self.depth -= 1;
-        out
+        nested(self, |l| &mut l.depth, DEPTH_MAX, f).unwrap_or(too_deep)
     }
 }
 

@@ -2,11 +2,14 @@
 
 use super::Linker;
 use super::members::Selection;
-use super::types::{DefAt, Ty, TyId, TyList, Types};
+use super::types::{DefAt, Ty, Type};
 use super::universe::{self, Builtin, Predeclared};
+use crate::remembered::remembered;
+use crate::typed::NameId;
 use indexd_model::facts::ImportKind;
 use indexd_model::path::mentions;
 use indexd_model::{BindingId, BindingKind, ExprId, Node, Source};
+use std::rc::Rc;
 
 /// The entity that a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,9 +25,9 @@ pub(super) enum Entity {
     /// A package of the tree.
     Package { package: u32, is_certain: bool },
     /// A package outside the tree.
-    ExternalPackage(u32),
+    ExternalPackage(NameId),
     /// Something outside the tree; its type when it is used as one.
-    External(TyId),
+    External(Ty),
     /// A predeclared name, or a method of `error`.
     Builtin(Predeclared),
     /// No such name.
@@ -37,7 +40,7 @@ pub(super) enum Entity {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Member {
     pub(super) def: DefAt,
-    pub(super) ty: TyId,
+    pub(super) ty: Ty,
     /// Through an embedded field.
     pub(super) is_promoted: bool,
     /// Found only after passing an embedded type outside the tree, or by a suffix import.
@@ -83,7 +86,7 @@ impl<'a> Linker<'a> {
                     };
                 }
                 Entity::ExternalPackage(path) => return Entity::External(self.external(path, name)),
-                Entity::External(_) => return Entity::External(Types::EXTERNAL),
+                Entity::External(_) => return Entity::External(Ty::EXTERNAL),
                 Entity::NotFound | Entity::UnknownReceiver => return Entity::UnknownReceiver,
                 _ => {}
             },
@@ -102,7 +105,7 @@ impl<'a> Linker<'a> {
         let found = self.entity(file, base);
         match (found, self.facts(file).expr(base).node) {
             (
-                Entity::NotFound | Entity::External(Types::EXTERNAL),
+                Entity::NotFound | Entity::External(Ty::EXTERNAL),
                 Node::Name { name, binding: BindingId::NONE },
             ) => self.package_named(file, self.facts(file).str(name)).unwrap_or(found),
             _ => found,
@@ -110,13 +113,13 @@ impl<'a> Linker<'a> {
     }
 
     /// A field or method of a value of this type.
-    pub(super) fn member(&mut self, ty: TyId, name: &'a str) -> Entity {
-        if self.types.is_unknown(ty) {
+    pub(super) fn member(&mut self, ty: Ty, name: &'a str) -> Entity {
+        if ty == Ty::UNKNOWN {
             return Entity::UnknownReceiver;
         }
         match self.select(ty, name) {
             Selection::Found(member) => Entity::Member(member),
-            Selection::External => Entity::External(Types::EXTERNAL),
+            Selection::External => Entity::External(Ty::EXTERNAL),
             Selection::Builtin(ty) => Entity::Builtin(Predeclared::Value(ty)),
             Selection::Unknown => Entity::UnknownReceiver,
             Selection::None => Entity::NotFound,
@@ -125,12 +128,7 @@ impl<'a> Linker<'a> {
 
     /// A name that no block of its function declares.
     pub(super) fn free_name(&mut self, file: u32, name: &'a str) -> Entity {
-        if let Some(&known) = self.free_names.get(&(file, name)) {
-            return known;
-        }
-        let found = self.find_free_name(file, name);
-        self.free_names.insert((file, name), found);
-        found
+        remembered(self, |l| &mut l.free_names, (file, name), |l| l.find_free_name(file, name))
     }
 
     fn find_free_name(&mut self, file: u32, name: &'a str) -> Entity {
@@ -177,7 +175,7 @@ impl<'a> Linker<'a> {
             }
         }
         let found = if file == 0 { self.package_named(file, name) } else { None };
-        let outside = if may_be_outside { Entity::External(Types::EXTERNAL) } else { Entity::NotFound };
+        let outside = if may_be_outside { Entity::External(Ty::EXTERNAL) } else { Entity::NotFound };
         found.unwrap_or(outside)
     }
 
@@ -198,36 +196,28 @@ impl<'a> Linker<'a> {
     }
 
     /// The type that `name` of an outside package is, when it is used as a type.
-    fn external(&mut self, path: u32, name: &str) -> TyId {
-        let number = self.external_number(&format!("{path} {name}"));
-        self.types.id(Ty::External(number))
-    }
-
-    pub(super) fn external_number(&mut self, text: &str) -> u32 {
-        if let Some(&n) = self.external_names.get(text) {
-            return n;
-        }
-        let n = self.external_names.len() as u32 + 1;
-        self.external_names.insert(text.to_owned(), n);
-        n
+    fn external(&mut self, path: NameId, name: &str) -> Ty {
+        let qualified = format!("{} {name}", self.types.text(path));
+        let qualified = self.types.name(&qualified);
+        self.types.make(Type::External(Some(qualified)))
     }
 
     /// The type that an expression names, when it names one.
-    pub(super) fn type_if_type(&mut self, file: u32, e: ExprId) -> Option<TyId> {
+    pub(super) fn type_if_type(&mut self, file: u32, e: ExprId) -> Option<Ty> {
         match self.facts(file).expr(e).node {
             Node::Name { .. } | Node::Attr { .. } => match self.entity(file, e) {
                 Entity::Scope(def) | Entity::Imported { def, .. } if self.is_type(def) => {
-                    Some(self.type_of_type(def, TyList::EMPTY))
+                    Some(self.type_of_type(def, Rc::from([])))
                 }
                 Entity::Local(binding) if self.is_type_param(file, binding) => {
-                    Some(self.types.id(Ty::Param(file, binding)))
+                    Some(self.types.make(Type::Param(file, binding)))
                 }
                 Entity::Builtin(Predeclared::Type(ty)) => Some(ty),
                 _ => None,
             },
             Node::Star { value } => {
                 let ty = self.type_if_type(file, value)?;
-                Some(self.types.id(Ty::Pointer(ty)))
+                Some(self.types.make(Type::Pointer(ty)))
             }
             Node::Index { base, .. } => {
                 self.type_if_type(file, base)?;

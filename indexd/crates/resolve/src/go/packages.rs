@@ -9,6 +9,7 @@ use super::Linker;
 use super::names::Entity;
 use super::types::DefAt;
 use super::universe::is_standard;
+use crate::remembered::remembered;
 use indexd_model::facts::ImportKind;
 use indexd_model::path::{ancestors, dir_of, file_name_of, join, normalized};
 use indexd_model::{DefIdx, DefKind, FileDoc, Key, Language};
@@ -86,12 +87,13 @@ impl Packages<'_> {
 impl<'a> Linker<'a> {
     /// A package-level name of a package.
     pub(super) fn package_member(&mut self, package: u32, name: &'a str) -> Option<DefAt> {
-        if let Some(&known) = self.packages.members.get(&(package, name)) {
-            return known;
-        }
+        remembered(self, |l| &mut l.packages.members, (package, name), |l| l.find_in_package(package, name))
+    }
+
+    fn find_in_package(&mut self, package: u32, name: &str) -> Option<DefAt> {
         let p = self.packages.get(package);
         let (key, clause, with_tests) = (Key::member(&p.scope, name), p.clause.clone(), p.with_tests);
-        let found = self.best(key, |linker, at| {
+        self.best(key, |linker, at| {
             let file = linker.file(at.file);
             let def = file.facts.def(at.def);
             def.parent == DefIdx::NONE
@@ -99,9 +101,7 @@ impl<'a> Linker<'a> {
                 && file.facts.str(def.name) == name
                 && file.clause == clause
                 && (with_tests || !file.is_test)
-        });
-        self.packages.members.insert((package, name), found);
-        found
+        })
     }
 
     /// Returns the definition under `key` that `fits`. Those of files in the build win; the others are kept
@@ -184,9 +184,10 @@ impl<'a> Linker<'a> {
     /// Returns a file that represents the package of a folder, and the name in its package clause: a file of
     /// the build that is not a test, if there is one.
     fn folder(&mut self, dir: &str) -> Option<(u32, String)> {
-        if let Some(known) = self.packages.clauses.get(dir) {
-            return known.clone();
-        }
+        remembered(self, |l| &mut l.packages.clauses, dir.to_owned(), |l| l.find_folder(dir))
+    }
+
+    fn find_folder(&mut self, dir: &str) -> Option<(u32, String)> {
         let mut best: Option<(u8, u32)> = None;
         for doc in self.view.find(Key::dir("go", dir)).iter() {
             let n = self.open(*doc);
@@ -208,9 +209,7 @@ impl<'a> Linker<'a> {
                 break;
             }
         }
-        let found = best.map(|(_, n)| (n, self.file(n).clause.to_owned()));
-        self.packages.clauses.insert(dir.to_owned(), found.clone());
-        found
+        best.map(|(_, n)| (n, self.file(n).clause.to_owned()))
     }
 
     /// The file that an import of a package points at.
@@ -225,21 +224,13 @@ impl<'a> Linker<'a> {
 
     /// The nearest module at or above a folder.
     fn module_of(&mut self, dir: &str) -> Option<Module> {
-        if let Some(known) = self.packages.modules.get(dir) {
-            return known.clone();
-        }
-        let found = match self.view.file(&join(dir, "go.mod")) {
-            Some(manifest) => Some(self.module(dir, manifest)),
-            None if dir.is_empty() => None,
-            None => self.module_of(dir_of(dir)),
+        let find = |l: &mut Self| {
+            let is_there = |root| Some((root, l.view.file(&join(root, "go.mod"))?));
+            let (root, manifest) = ancestors(dir).find_map(is_there)?;
+            let path = l.file(l.open(manifest)).clause.to_owned();
+            Some(Module { root: root.to_owned(), path, manifest })
         };
-        self.packages.modules.insert(dir.to_owned(), found.clone());
-        found
-    }
-
-    fn module(&mut self, root: &str, manifest: FileDoc) -> Module {
-        let n = self.open(manifest);
-        Module { root: root.to_owned(), path: self.file(n).clause.to_owned(), manifest }
+        remembered(self, |l| &mut l.packages.modules, dir.to_owned(), find)
     }
 
     /// The folder of an import path by the rules of modules; it may not exist.
@@ -350,7 +341,7 @@ impl<'a> Linker<'a> {
     pub(super) fn imported(&mut self, file: u32, path: &'a str) -> Entity {
         match self.import(file, path) {
             Target::Inside { package, is_certain } => Entity::Package { package, is_certain },
-            Target::Outside => Entity::ExternalPackage(self.external_number(path)),
+            Target::Outside => Entity::ExternalPackage(self.types.name(path)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The predeclared names of the language, and the import paths of its standard library.
 
-use super::types::{Basic, DefAt, Ty, TyId, Types};
+use super::types::{Basic, DefAt, Ty, Type, Types};
 
 /// A predeclared function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +22,8 @@ pub(super) enum Builtin {
 /// A predeclared name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Predeclared {
-    Type(TyId),
-    Value(TyId),
+    Type(Ty),
+    Value(Ty),
     Func(Builtin),
 }
 
@@ -51,8 +51,8 @@ pub(super) fn lookup(types: &mut Types, name: &str) -> Option<Predeclared> {
         "float64" => Float64,
         "complex64" => Complex64,
         "complex128" => Complex128,
-        "error" => return Some(Predeclared::Type(types.id(Ty::Error))),
-        "any" | "comparable" => return Some(Predeclared::Type(types.id(Ty::Interface(DefAt::EMPTY)))),
+        "error" => return Some(Predeclared::Type(types.make(Type::Error))),
+        "any" | "comparable" => return Some(Predeclared::Type(types.make(Type::Interface(DefAt::EMPTY)))),
         "true" | "false" => return Some(Predeclared::Value(types.basic(UntypedBool))),
         "iota" => return Some(Predeclared::Value(types.basic(UntypedInt))),
         "nil" => return Some(Predeclared::Value(types.basic(UntypedNil))),

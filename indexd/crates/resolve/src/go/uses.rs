@@ -2,13 +2,17 @@
 
 use super::Linker;
 use super::names::Entity;
-use super::types::{DefAt, Ty, TyId, Types};
+use super::types::{DefAt, Ty, Type};
 use super::universe::Predeclared;
+use crate::Use;
+use crate::around::Around;
+use crate::remembered::remembered;
 use indexd_model::{
-    BindingId, Def, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, Expr, ExprId, Link, Links, Node, Role, Rule,
-    StrId, Unresolved, UnresolvedReason,
+    BindingId, Def, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Link, Links, Node, Role, Rule,
+    UnresolvedReason,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
 
 /// Definitions of other builds that one use is linked to.
 const VARIANTS_MAX: usize = 16;
@@ -30,7 +34,7 @@ pub(super) fn run(linker: &mut Linker) -> Links {
     let mut out = walk.out;
     out.links.sort_by_key(|l| (l.at, l.kind));
     out.unresolved.sort_by_key(|u| u.at);
-    crate::assign_sources(linker.facts(0), &mut out, is_source);
+    crate::assign_sources(&Around::last_of_equals(linker.facts(0), is_source), &mut out);
     dataflow(linker, &mut out);
     out
 }
@@ -42,7 +46,7 @@ struct Walk<'l, 'a> {
     keys: FxHashMap<ExprId, Key>,
     /// Bases of instantiations that are called.
     called: FxHashSet<ExprId>,
-    implementations: FxHashMap<DefAt, Vec<DefAt>>,
+    implementations: FxHashMap<DefAt, Rc<[DefAt]>>,
 }
 
 /// The meaning of a key in a composite literal.
@@ -51,21 +55,17 @@ enum Key {
     Field(DefAt),
     /// An ordinary expression: the key of a map, the index of an array.
     Value,
-    /// A field of a type outside the tree.
-    External,
-    /// A field of a type that is not known.
-    Unknown,
-    NoField,
+    /// A field that is not known.
+    Missing(UnresolvedReason),
 }
 
 impl<'a> Walk<'_, 'a> {
     /// Sets the types of elided composite literals and finds the meaning of their keys.
     fn composites(&mut self) {
         let facts = self.l.facts(0);
-        let mut todo: Vec<(ExprId, TyId)> = Vec::new();
-        for i in 0..facts.n_exprs() as u32 {
-            let e = ExprId(i);
-            match facts.expr(e).node {
+        let mut todo: Vec<(ExprId, Ty)> = Vec::new();
+        for (e, expr) in crate::exprs(facts) {
+            match expr.node {
                 Node::Composite { ty, .. } if ty != ExprId::NONE => {
                     let ty = self.l.type_expr(0, ty);
                     todo.push((e, ty));
@@ -84,16 +84,16 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn composite(&mut self, e: ExprId, ty: TyId, todo: &mut Vec<(ExprId, TyId)>) {
+    fn composite(&mut self, e: ExprId, ty: Ty, todo: &mut Vec<(ExprId, Ty)>) {
         let facts = self.l.facts(0);
         let Node::Composite { elems, .. } = facts.expr(e).node else { return };
         // An elided `&T{}` in `[]*T` has the pointer type.
         let under = self.l.underlying_through_pointer(ty);
-        let under = self.l.types.get(under);
+        let under = self.l.types.get(under).clone();
         let (key_ty, value_ty) = match under {
-            Ty::Slice(elem) | Ty::Array(elem) => (None, Some(elem)),
-            Ty::Map(key, value) => (Some(key), Some(value)),
-            Ty::External(_) => (Some(Types::EXTERNAL), Some(Types::EXTERNAL)),
+            Type::Slice(elem) | Type::Array(elem) => (None, Some(elem)),
+            Type::Map(key, value) => (Some(key), Some(value)),
+            Type::External(_) => (Some(Ty::EXTERNAL), Some(Ty::EXTERNAL)),
             _ => (None, None),
         };
         for &elem in facts.list(elems) {
@@ -107,12 +107,12 @@ impl<'a> Walk<'_, 'a> {
                     && expr.role == Role::Key
                 {
                     let key_is = match under {
-                        Ty::Struct(_) => match self.l.member(ty, facts.str(name)) {
+                        Type::Struct(_) => match self.l.member(ty, facts.str(name)) {
                             Entity::Member(m) if !m.is_promoted => Key::Field(m.def),
-                            _ => Key::NoField,
+                            _ => Key::Missing(UnresolvedReason::NotFound),
                         },
-                        Ty::External(_) => Key::External,
-                        Ty::Unknown => Key::Unknown,
+                        Type::External(_) => Key::Missing(UnresolvedReason::External),
+                        Type::Unknown => Key::Missing(UnresolvedReason::UnknownReceiver),
                         _ => Key::Value,
                     };
                     self.keys.insert(key, key_is);
@@ -124,84 +124,58 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// An element that is a literal without a type has the element type of the literal around it.
-    fn elided(&mut self, e: ExprId, ty: Option<TyId>, todo: &mut Vec<(ExprId, TyId)>) {
+    fn elided(&mut self, e: ExprId, ty: Option<Ty>, todo: &mut Vec<(ExprId, Ty)>) {
         if let Node::Composite { ty: ExprId::NONE, .. } = self.l.facts(0).expr(e).node {
-            todo.push((e, ty.unwrap_or(Types::UNKNOWN)));
+            todo.push((e, ty.unwrap_or(Ty::UNKNOWN)));
         }
     }
 
     fn imports(&mut self) {
         let facts = self.l.facts(0);
         for import in &facts.interface.imports {
-            let path = facts.str(import.module);
-            let len = path.len() as u16 + 2;
-            match self.l.imported(0, path) {
+            let it = Use { name: import.module, at: import.at, role: Role::Import };
+            match self.l.imported(0, facts.str(import.module)) {
                 Entity::Package { package, is_certain } => {
-                    if let Some(file) = self.l.package_file(package) {
-                        let target = DefAt { file, def: DefIdx::NONE };
-                        self.link(
-                            EdgeKind::Import,
-                            target,
-                            import.at,
-                            len,
-                            Role::Import,
-                            import_rule(is_certain),
-                        );
-                    }
+                    let file = self.l.package_file(package);
+                    let target = file.map(|file| DefAt { file, def: DefIdx::NONE });
+                    let link = target.map(|target| self.link_of(it, target, import_rule(is_certain)));
+                    // With the quotes around the path.
+                    self.out.links.extend(link.map(|l| Link { len: l.len.saturating_add(2), ..l }));
                 }
-                _ => self.unresolved(import.module, import.at, Role::Import, UnresolvedReason::External),
+                _ => self.out.unresolved.push(it.unresolved(UnresolvedReason::External)),
             }
         }
     }
 
     fn expressions(&mut self) {
-        let facts = self.l.facts(0);
-        for i in 0..facts.n_exprs() as u32 {
-            let e = ExprId(i);
-            let expr = facts.expr(e);
-            if expr.role == Role::None {
-                continue;
-            }
+        for (e, expr) in crate::exprs(self.l.facts(0)).filter(|(_, e)| e.role != Role::None) {
+            let (Node::Name { name, .. } | Node::Attr { name, .. }) = expr.node else { continue };
+            let it = Use { name, at: expr.at, role: expr.role };
             match expr.node {
-                Node::Name { name, binding } => self.identifier(e, expr, name, binding),
-                Node::Attr { name, .. } => {
-                    let entity = self.l.entity(0, e);
-                    self.entity(e, expr, name, entity);
-                }
-                _ => {}
+                Node::Name { binding, .. } if it.role == Role::Key => self.key(e, it, binding),
+                _ => self.entity(e, it),
             }
         }
     }
 
-    fn identifier(&mut self, e: ExprId, expr: Expr, name: StrId, binding: BindingId) {
-        if expr.role == Role::Key {
-            match self.keys.get(&e).copied().unwrap_or(Key::Value) {
-                Key::Field(def) => self.link_use(def, expr, name, Rule::Receiver),
-                Key::External => self.unresolved(name, expr.at, Role::Key, UnresolvedReason::External),
-                Key::Unknown => self.unresolved(name, expr.at, Role::Key, UnresolvedReason::UnknownReceiver),
-                Key::NoField => self.unresolved(name, expr.at, Role::Key, UnresolvedReason::NotFound),
-                Key::Value if binding == BindingId::NONE => {
-                    let expr = Expr { role: Role::Read, ..expr };
-                    let entity = self.l.entity(0, e);
-                    self.entity(e, expr, name, entity);
-                }
-                Key::Value => {}
-            }
-            return;
+    fn key(&mut self, e: ExprId, it: Use, binding: BindingId) {
+        match self.keys.get(&e).copied().unwrap_or(Key::Value) {
+            Key::Field(def) => self.link_use(it, def, Rule::Receiver),
+            Key::Missing(reason) => self.out.unresolved.push(it.unresolved(reason)),
+            Key::Value if binding == BindingId::NONE => self.entity(e, Use { role: Role::Read, ..it }),
+            Key::Value => {}
         }
-        let entity = self.l.entity(0, e);
-        self.entity(e, expr, name, entity);
     }
 
     /// Records one use.
-    fn entity(&mut self, e: ExprId, mut expr: Expr, name: StrId, entity: Entity) {
-        if expr.role == Role::Read && self.called.contains(&e) {
-            expr.role = Role::Call;
+    fn entity(&mut self, e: ExprId, mut it: Use) {
+        if it.role == Role::Read && self.called.contains(&e) {
+            it.role = Role::Call;
         }
-        match entity {
-            Entity::Scope(def) => self.link_use_of(e, def, expr, name, Rule::Scope),
+        let reason = match self.l.entity(0, e) {
+            Entity::Scope(def) => return self.link_use_of(e, it, def, Rule::Scope),
             Entity::Imported { def, is_certain } => {
-                self.link_use_of(e, def, expr, name, import_rule(is_certain))
+                return self.link_use_of(e, it, def, import_rule(is_certain));
             }
             Entity::Member(member) => {
                 let rule = match (member.is_certain, member.is_promoted) {
@@ -209,82 +183,76 @@ impl<'a> Walk<'_, 'a> {
                     (true, true) => Rule::Inherited,
                     (true, false) => Rule::Receiver,
                 };
-                self.link_use_of(e, member.def, expr, name, rule);
-                if expr.role == Role::Call {
-                    self.dispatch(member.def, expr, name);
+                self.link_use_of(e, it, member.def, rule);
+                if it.role == Role::Call {
+                    self.dispatch(it, member.def);
                 }
+                return;
             }
             // Local names, qualifiers and predeclared names are not recorded as uses.
-            Entity::Local(_) | Entity::Package { .. } | Entity::ExternalPackage(_) => {}
-            Entity::Builtin(Predeclared::Value(_)) if matches!(expr.node, Node::Attr { .. }) => {
-                self.unresolved(name, expr.at, expr.role, UnresolvedReason::Builtin);
+            Entity::Local(_) | Entity::Package { .. } | Entity::ExternalPackage(_) => return,
+            Entity::Builtin(Predeclared::Value(_))
+                if matches!(self.l.facts(0).expr(e).node, Node::Attr { .. }) =>
+            {
+                UnresolvedReason::Builtin
             }
-            Entity::Builtin(_) => {}
-            Entity::External(_) => self.unresolved(name, expr.at, expr.role, UnresolvedReason::External),
-            Entity::NotFound => self.unresolved(name, expr.at, expr.role, UnresolvedReason::NotFound),
-            Entity::UnknownReceiver => {
-                self.unresolved(name, expr.at, expr.role, UnresolvedReason::UnknownReceiver)
-            }
-        }
+            Entity::Builtin(_) => return,
+            Entity::External(_) => UnresolvedReason::External,
+            Entity::NotFound => UnresolvedReason::NotFound,
+            Entity::UnknownReceiver => UnresolvedReason::UnknownReceiver,
+        };
+        self.out.unresolved.push(it.unresolved(reason));
     }
 
     /// Links a use. An apparent instantiation may be an index: `m[k](x)` calls an element of `m`.
-    fn link_use_of(&mut self, e: ExprId, def: DefAt, mut expr: Expr, name: StrId, rule: Rule) {
+    fn link_use_of(&mut self, e: ExprId, mut it: Use, def: DefAt, rule: Rule) {
         let kind = self.l.def(def).kind;
-        if expr.role == Role::Call && self.called.contains(&e) && !kind.is_callable() && !kind.is_type() {
-            expr.role = Role::Read;
+        if it.role == Role::Call && self.called.contains(&e) && !kind.is_callable() && !kind.is_type() {
+            it.role = Role::Read;
         }
-        self.link_use(def, expr, name, rule);
+        self.link_use(it, def, rule);
     }
 
-    fn link_use(&mut self, def: DefAt, expr: Expr, name: StrId, rule: Rule) {
+    fn link_use(&mut self, it: Use, def: DefAt, rule: Rule) {
         let kind = self.l.def(def).kind;
-        let len = self.l.facts(0).str(name).len().min(usize::from(u16::MAX)) as u16;
         // The role of a place depends on the kind of the definition that the name refers to.
-        let role = match expr.role {
+        let role = match it.role {
             Role::Call | Role::Read | Role::Write if kind.is_type() => Role::Type,
             Role::Type if !kind.is_type() => Role::Read,
             Role::Read if kind == DefKind::Field => Role::Field,
             role => role,
         };
-        let edge = crate::edge_of(role);
+        let it = Use { role, ..it };
         // Another build calls the definition that it has.
         if kind != DefKind::Field {
             let variants = self.l.variants.get(&def).cloned().unwrap_or_default();
             for variant in variants.into_iter().take(VARIANTS_MAX) {
-                self.link(edge, variant, expr.at, len, role, Rule::Dispatch);
+                self.link(it, variant, Rule::Dispatch);
             }
         }
         match self.l.others.get(&def).cloned() {
-            None => self.link(edge, def, expr.at, len, role, rule),
+            None => self.link(it, def, rule),
             Some(others) => {
                 // The build has none or several of the build variants: each is equally likely.
                 let n = others.len().min(20) as u8 + 1;
                 for def in std::iter::once(def).chain(others) {
-                    let at = self.out.links.len();
-                    self.link(edge, def, expr.at, len, role, Rule::Ambiguous);
-                    self.out.links[at].confidence =
-                        (Rule::Ambiguous.confidence() * 2 / n).min(Rule::Ambiguous.confidence());
+                    let link = self.link_of(it, def, Rule::Ambiguous);
+                    let confidence = (link.confidence * 2 / n).min(link.confidence);
+                    self.out.links.push(Link { confidence, ..link });
                 }
             }
         }
     }
 
     /// Implementations that a call of an interface's method may reach.
-    fn dispatch(&mut self, method: DefAt, expr: Expr, name: StrId) {
-        let it = self.l.def(method);
-        if it.kind != DefKind::Method || it.receiver.is_some() {
+    fn dispatch(&mut self, it: Use, method: DefAt) {
+        let def = self.l.def(method);
+        if def.kind != DefKind::Method || def.receiver.is_some() {
             return;
         }
-        if !self.implementations.contains_key(&method) {
-            let found = self.l.implementations(method);
-            self.implementations.insert(method, found);
-        }
-        let found = self.implementations[&method].clone();
-        let len = self.l.facts(0).str(name).len().min(usize::from(u16::MAX)) as u16;
-        for def in found {
-            self.link(EdgeKind::Call, def, expr.at, len, Role::Call, Rule::Dispatch);
-        }
+        let find = |walk: &mut Self| Rc::from(walk.l.implementations(method));
+        let found = remembered(self, |walk| &mut walk.implementations, method, find);
+        found.iter().for_each(|def| self.link(it, *def, Rule::Dispatch));
     }
 
     /// Types and methods of this file that satisfy interfaces of the tree.
@@ -300,9 +268,9 @@ impl<'a> Walk<'_, 'a> {
             let interfaces = known.entry(of).or_insert_with(|| self.l.interfaces_of(ty));
             let targets =
                 if is_method { self.l.specifications_met(at, interfaces) } else { interfaces.clone() };
-            let (start, len) = (it.name_span.start, it.name_span.len() as u16);
             for target in targets {
-                self.link(EdgeKind::Implement, target, start, len, Role::None, Rule::Implements);
+                let target = self.reference(target);
+                self.out.links.push(crate::implement(facts, at.def, target));
             }
         }
     }
@@ -323,21 +291,25 @@ impl<'a> Walk<'_, 'a> {
                 && let Node::Attr { .. } = facts.expr(e).node
                 && let Entity::Imported { def: target, is_certain } = self.l.entity(0, e)
             {
-                let (at, len) = (def.name_span.start, def.name_span.len() as u16);
+                let it = Use { name: def.name, at: def.name_span.start, role: Role::None };
                 let rule = if is_certain { Rule::Reexport } else { Rule::Inferred };
-                self.link(EdgeKind::Export, target, at, len, Role::None, rule);
+                let link = self.link_of(it, target, rule);
+                self.out.links.push(Link { kind: EdgeKind::Export, ..link });
             }
         }
     }
 
-    fn link(&mut self, kind: EdgeKind, target: DefAt, at: u32, len: u16, role: Role, rule: Rule) {
-        let target = DefRef { file: self.l.file(target.file).doc, def: target.def };
-        let confidence = rule.confidence();
-        self.out.links.push(Link { kind, source: DefIdx::NONE, target, at, len, role, rule, confidence });
+    fn link(&mut self, it: Use, target: DefAt, rule: Rule) {
+        let link = self.link_of(it, target, rule);
+        self.out.links.push(link);
     }
 
-    fn unresolved(&mut self, name: StrId, at: u32, role: Role, reason: UnresolvedReason) {
-        self.out.unresolved.push(Unresolved { source: DefIdx::NONE, name, at, role, reason });
+    fn link_of(&self, it: Use, target: DefAt, rule: Rule) -> Link {
+        it.link(self.l.facts(0), self.reference(target), rule, rule.confidence())
+    }
+
+    fn reference(&self, at: DefAt) -> DefRef {
+        DefRef { file: self.l.loaded.doc(at.file), def: at.def }
     }
 }
 
@@ -351,33 +323,20 @@ fn is_source(def: &Def) -> bool {
 }
 
 /// Adds dataflow: arguments to called functions, their results back, and fields and package
-/// variables written and read. One link for each pair of definitions and direction.
-fn dataflow(linker: &mut Linker, out: &mut Links) {
-    let mut seen: FxHashSet<(DefIdx, DefRef, EdgeKind)> = FxHashSet::default();
-    let mut flows = Vec::new();
-    for l in &out.links {
-        let is_itself = l.target.def == l.source && l.target.file == linker.file(0).doc;
-        if l.source == DefIdx::NONE || l.rule == Rule::Dispatch || l.target.def == DefIdx::NONE || is_itself {
-            continue;
-        }
-        let file = linker.open(l.target.file);
-        let target = linker.def(DefAt { file, def: l.target.def });
+/// variables written and read.
+fn dataflow(linker: &Linker, out: &mut Links) {
+    crate::flow::add_where(linker.loaded.doc(0), out, |l, def| {
+        let target = linker.def(DefAt { file: linker.open(l.target.file), def });
         let n_receivers = usize::from(target.receiver.is_some());
         let (gives, takes) = match (l.kind, target.kind, l.role) {
+            _ if l.source == DefIdx::NONE || l.rule == Rule::Dispatch => (false, false),
             (EdgeKind::Call, DefKind::Function | DefKind::Method, _) => {
                 (target.params.len() > n_receivers, !target.results.is_empty())
             }
             (EdgeKind::Usage, DefKind::Field | DefKind::Variable, Role::Write | Role::Key) => (true, false),
             (EdgeKind::Usage | EdgeKind::Call, DefKind::Field | DefKind::Variable, _) => (false, true),
-            _ => continue,
+            _ => (false, false),
         };
-        for (is_there, kind, role) in
-            [(gives, EdgeKind::Dataflow, Role::Write), (takes, EdgeKind::DataflowIn, Role::Read)]
-        {
-            if is_there && seen.insert((l.source, l.target, kind)) {
-                flows.push(Link { kind, role, ..*l });
-            }
-        }
-    }
-    out.links.extend(flows);
+        [gives.then_some(Role::Write), takes.then_some(Role::Read)]
+    });
 }

@@ -181,7 +181,7 @@ pub(super) fn call(l: &mut Linker<Java>, file: File, e: ExprId) -> Option<Val> {
         return None;
     }
     let picked = l.picked(file, e);
-    let [hit] = &picked.hits[..] else { return None };
+    let [hit] = &picked.found.hits[..] else { return None };
     let kind = l.files.def(hit.at).kind;
     match name {
         "builder" | "toBuilder" if kind.is_type() => {

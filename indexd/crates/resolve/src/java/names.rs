@@ -4,6 +4,7 @@ use super::Java;
 use crate::Use;
 use crate::declared::{Found, Linker, Place, Space};
 use crate::projects;
+use crate::remembered::remembered;
 use crate::typed::{DefAt, File, Ty, Type};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{DefKind, DefRef, Key, Links, Role, Rule, UnresolvedReason};
@@ -245,10 +246,11 @@ fn member_path(l: &mut Linker<Java>, mut found: Found, rest: &str, space: Space)
 /// The types of a name in a package: every file that declares the package is asked; of several projects the
 /// nearest counts.
 fn packaged(l: &mut Linker<Java>, package: &str, name: &str) -> SmallVec<[DefAt; 2]> {
-    let key: super::Packaged = (package.into(), name.into());
-    if let Some(known) = l.own.packaged.get(&key) {
-        return known.clone();
-    }
+    let key = (package.into(), name.into());
+    remembered(l, |l| &mut l.own.packaged, key, |l| find_packaged(l, package, name))
+}
+
+fn find_packaged(l: &mut Linker<Java>, package: &str, name: &str) -> SmallVec<[DefAt; 2]> {
     let own_path = l.files.loaded.path(0);
     let docs = l.files.view.find(Key::member(&format!("jvm:{package}"), name));
     let mut all: SmallVec<[DefAt; 2]> = SmallVec::new();
@@ -269,7 +271,6 @@ fn packaged(l: &mut Linker<Java>, package: &str, name: &str) -> SmallVec<[DefAt;
         all.retain(|_| kept.next().unwrap_or(true));
         all.truncate(1);
     }
-    l.own.packaged.insert(key, all.clone());
     all
 }
 
@@ -293,9 +294,7 @@ pub(super) fn imports(l: &mut Linker<Java>, out: &mut Links) {
         if found.hits.is_empty() {
             crate::emit(facts, it, Err(UnresolvedReason::External), Rule::Import, out);
         }
-        let len = if import.kind == ImportKind::All { 1 } else { last.len() };
-        let len = len.min(usize::from(u16::MAX)) as u16;
-        out.links[first..].iter_mut().for_each(|l| l.len = len);
+        crate::shorten(&mut out.links[first..], import, last);
     }
 }
 

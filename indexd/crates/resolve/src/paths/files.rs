@@ -4,8 +4,8 @@
 use super::{EQUALS_MAX, Found, Linker, Target};
 use indexd_model::facts::Import;
 use indexd_model::path::{ancestors, dir_of, join, normalized};
-use indexd_model::{DefIdx, DefRef, Facts, FactsView, FileDoc, Key, Language, Role, Rule};
-use rustc_hash::FxHashMap;
+use indexd_model::{DefIdx, DefRef, FactsView, FileDoc, Key, Language, Role, Rule};
+use rustc_hash::FxHashSet;
 
 /// Files that one includes, over all steps.
 const INCLUDED_MAX: usize = 100;
@@ -13,53 +13,39 @@ const INCLUDED_MAX: usize = 100;
 impl Linker<'_> {
     /// The file that an import of one file names.
     pub(super) fn included_file(&self, from: FileDoc, import: &Import, path: &str) -> Found {
-        let found = self.path_of_import(from, import.level == 1, path);
-        let external = Found::new(Target::External, Rule::Import);
-        found.map_or(external, |(file, rule)| {
-            Found::new(Target::Module(DefRef { file, def: DefIdx::NONE }), rule)
-        })
+        let target = match self.path_of_import(from, import, path) {
+            Some(file) => Target::Module(DefRef { file, def: DefIdx::NONE }),
+            None => Target::External,
+        };
+        Found::new(target, Rule::Import)
     }
 
-    /// A path from the folder of the importing file is proven.
-    fn path_of_import(&self, from: FileDoc, is_local: bool, path: &str) -> Option<(FileDoc, Rule)> {
+    /// The file at a path from the folder of the importing file, where the path is such a one.
+    fn path_of_import(&self, from: FileDoc, import: &Import, path: &str) -> Option<FileDoc> {
         let own = self.recorder.path(from);
-        if is_local {
-            let base = normalized(&join(dir_of(&own), path.trim_start_matches('/')))?;
-            let found = self.recorder.file(&base);
-            let found = found.or_else(|| match self.language() {
-                Language::Ruby => self.recorder.file(&format!("{base}.rb")),
-                _ => None,
-            });
-            if let Some(file) = found.filter(|f| *f != from) {
-                return Some((file, Rule::Import));
-            }
-        }
-        None
+        let base = Some(path.trim_start_matches('/')).filter(|_| import.level == 1)?;
+        let base = normalized(&join(dir_of(&own), base))?;
+        let found = self.recorder.file(&base).or_else(|| match self.language() {
+            Language::Ruby => self.recorder.file(&format!("{base}.rb")),
+            _ => None,
+        });
+        found.filter(|f| *f != from)
     }
 
-    /// The files whose names become visible by the imports of a file.
-    fn includes_of(&self, file: FileDoc) -> Vec<(FileDoc, Rule)> {
-        let interface = self.observed(file, "*");
-        let facts = Facts::outside(&interface);
-        let all = crate::stars(&interface.imports, |_| true);
-        all.filter_map(|i| self.path_of_import(file, i.level == 1, facts.str(i.module))).collect()
-    }
-
-    fn included(&self) -> &FxHashMap<FileDoc, Rule> {
+    /// The files whose names become visible by imports, over all steps.
+    fn included(&self) -> &FxHashSet<FileDoc> {
         self.included.get_or_init(|| {
-            let mut out: FxHashMap<FileDoc, Rule> = FxHashMap::default();
-            let mut todo = vec![(self.file, Rule::Import)];
+            let mut out: FxHashSet<FileDoc> = FxHashSet::default();
+            let mut todo = vec![self.file];
             let mut next = 0;
-            while let Some(&(file, by)) = todo.get(next)
+            while let Some(&file) = todo.get(next)
                 && todo.len() < INCLUDED_MAX
             {
                 next += 1;
-                for (file, rule) in self.includes_of(file) {
-                    let rule = if by.confidence() < rule.confidence() { by } else { rule };
-                    if file != self.file && !out.contains_key(&file) {
-                        out.insert(file, rule);
-                        todo.push((file, rule));
-                    }
+                let facts = self.observed(file, "*");
+                for import in crate::stars(&facts.interface.imports, |_| true) {
+                    let found = self.path_of_import(file, import, facts.str(import.module));
+                    todo.extend(found.filter(|f| *f != self.file && out.insert(*f)));
                 }
             }
             out
@@ -80,37 +66,26 @@ impl Linker<'_> {
             return Found::nothing();
         }
         let mut all: Vec<DefRef> = Vec::new();
-        let mut by = Rule::Import;
-        for &file in self.recorder.find(Key::any(group, name)).iter() {
-            let Some(&rule) = included.get(&file) else { continue };
-            let defs = self.visible(file, name);
-            if let Some(Found { target: Target::Defs(defs), .. }) = self.best(file, defs, role, rule) {
+        for &file in self.recorder.find(Key::any(group, name)).iter().filter(|f| included.contains(*f)) {
+            let facts = self.facts_of(file);
+            let mut defs = self.named(file, name);
+            defs.retain(|d| facts.def(*d).parent == DefIdx::NONE && facts.def(*d).receiver.is_none());
+            if let Some(Found { target: Target::Defs(defs), .. }) = self.best(file, defs, role, Rule::Import)
+            {
                 all.extend(defs);
-                by = if rule.confidence() < by.confidence() { rule } else { by };
             }
         }
         match all[..] {
             [] => Found::nothing(),
             _ if all.len() > EQUALS_MAX => Found::new(Target::Value, Rule::Scope),
-            _ => Found::new(Target::Defs(all), by),
+            _ => Found::new(Target::Defs(all), Rule::Import),
         }
-    }
-
-    /// What other files see of a name in a file.
-    fn visible(&self, file: FileDoc, name: &str) -> Vec<DefIdx> {
-        let interface = self.interface(file);
-        let facts = Facts::outside(&interface);
-        let is_it = |d: &DefIdx| {
-            let def = facts.def(*d);
-            def.parent == DefIdx::NONE && def.receiver.is_none()
-        };
-        self.named(file, name).into_iter().filter(is_it).collect()
     }
 
     /// `require "a.b"`: `a/b.lua` or `a/b/init.lua` in a folder around the file, in `lua` or `src` there.
     pub(super) fn lua_module(&self, path: &str) -> Found {
         let path = path.replace('.', "/");
-        let mut dirs = ancestors(dir_of(&self.path));
+        let mut dirs = ancestors(dir_of(self.path));
         let found = dirs.find_map(|dir| {
             ["", "lua", "src"].iter().find_map(|s| {
                 let base = join(&join(dir, s), &path);
@@ -125,15 +100,12 @@ impl Linker<'_> {
 
     /// A function of a module of Lua: of the table that its file gives functions to, where that is one.
     pub(super) fn lua_member(&self, place: DefRef, name: &str, role: Role) -> Found {
-        let interface = self.interface(place.file);
+        let facts = self.facts_of(place.file);
         let unknown = Found::new(Target::Value, Rule::Scope);
-        let Some(table) = interface.package.map(|p| Facts::outside(&interface).str(p).to_owned()) else {
-            return unknown;
-        };
-        let interface = self.observed(place.file, &format!("{table}.{name}"));
-        let facts = Facts::outside(&interface);
-        let is_it = |d: &DefIdx| facts.def(*d).receiver.is_some();
-        let all = self.named(place.file, name).into_iter().filter(is_it).collect();
+        let Some(table) = facts.interface.package.map(|p| facts.str(p)) else { return unknown };
+        self.observed(place.file, &format!("{table}.{name}"));
+        let mut all = self.named(place.file, name);
+        all.retain(|d| facts.def(*d).receiver.is_some());
         self.best(place.file, all, role, Rule::Inferred).unwrap_or(unknown)
     }
 }

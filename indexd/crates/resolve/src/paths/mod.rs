@@ -8,50 +8,51 @@
 //! open, as are members of other values.
 
 mod files;
-mod names;
 mod packages;
 
 use crate::Use;
 use crate::around::Around;
+use crate::loaded::{Blocks, Loaded};
 use crate::recorder::Recorder;
 use indexd_model::facts::{Import, ImportKind};
+use indexd_model::names::qualified_name;
 use indexd_model::{
-    Def, DefFlags, DefIdx, DefKind, DefRef, ExprId, Facts, FactsView, FileDoc, Interface, Key, Language,
-    Links, Node, Role, Rule, StrId, UnresolvedReason,
+    Def, DefFlags, DefIdx, DefKind, DefRef, ExprId, Facts, FactsView, FileDoc, Key, Language, Links, Node,
+    Role, Rule, StrId, UnresolvedReason,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{OnceCell, RefCell};
-use std::rc::Rc;
-use std::sync::Arc;
 
 /// Definitions that one name may stand for; of more, none is meant.
 const EQUALS_MAX: usize = 4;
 
 /// Links one file.
 pub(crate) fn link(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
-    let own = recorder.interface(file);
-    let path = recorder.path(file);
-    let (opened, included, known) = (RefCell::default(), OnceCell::new(), RefCell::default());
+    let blocks = Blocks::default();
+    let loaded = Loaded::new(recorder, &blocks, file, facts);
+    let path = loaded.path(0);
+    let (by_name, included, known) = (RefCell::default(), OnceCell::new(), RefCell::default());
     let around = Around::new(facts, crate::is_code_or_type);
-    let linker = Linker { file, path, facts, own, recorder, around, opened, included, known };
+    let linker = Linker { file, path, facts, loaded: &loaded, recorder, around, by_name, included, known };
     let mut out = Links::default();
     linker.imports(&mut out);
     linker.uses(&mut out);
-    crate::assign_sources(facts, &mut out, crate::is_code_or_type);
+    crate::assign_sources(&Around::last_of_equals(facts, crate::is_code_or_type), &mut out);
     out
 }
 
 struct Linker<'a> {
     file: FileDoc,
-    path: Arc<str>,
+    path: &'a str,
     facts: Facts<'a>,
-    own: Arc<Interface>,
+    loaded: &'a Loaded<'a>,
     recorder: &'a Recorder<'a>,
     /// Functions and types by place.
     around: Around,
-    opened: RefCell<FxHashMap<FileDoc, Rc<names::Opened>>>,
-    /// The files whose names this one includes, and by what rule.
-    included: OnceCell<FxHashMap<FileDoc, Rule>>,
+    /// Definitions of files by name.
+    by_name: RefCell<FxHashMap<FileDoc, FxHashMap<&'a str, Vec<DefIdx>>>>,
+    /// The files whose names this one includes.
+    included: OnceCell<FxHashSet<FileDoc>>,
     /// Names that were looked up, by the definition around.
     known: RefCell<FxHashMap<(StrId, Role, DefIdx), Found>>,
 }
@@ -101,24 +102,36 @@ impl Found {
     }
 }
 
-impl Linker<'_> {
+impl<'a> Linker<'a> {
     fn language(&self) -> Language {
         self.facts.interface.language
     }
 
-    fn interface(&self, file: FileDoc) -> Arc<Interface> {
-        if file == self.file {
-            return Arc::clone(&self.own);
-        }
-        Arc::clone(&self.opened(file).interface)
+    fn facts_of(&self, file: FileDoc) -> Facts<'a> {
+        self.loaded.facts(self.loaded.open(file))
     }
 
-    /// The interface of a file, asked for one name: its own needs no look-up.
-    fn observed(&self, file: FileDoc, name: &str) -> Arc<Interface> {
+    /// The facts of a file, asked for one name: its own needs no look-up.
+    fn observed(&self, file: FileDoc, name: &str) -> Facts<'a> {
         if file != self.file {
-            self.recorder.find(Key::member(&format!("names:{}", self.recorder.path(file)), name));
+            self.recorder.note(Key::member(&format!("names:{}", self.recorder.path(file)), name));
         }
-        self.interface(file)
+        self.facts_of(file)
+    }
+
+    /// The definitions of a name in a file, wherever in it, in source order.
+    fn named(&self, file: FileDoc, name: &str) -> Vec<DefIdx> {
+        let facts = self.facts_of(file);
+        let mut by_name = self.by_name.borrow_mut();
+        let by_name = by_name.entry(file).or_insert_with(|| {
+            let mut all: FxHashMap<&str, Vec<DefIdx>> = FxHashMap::default();
+            for (i, d) in facts.interface.defs.iter().enumerate().filter(|d| !d.1.flags.has(DefFlags::TITLE))
+            {
+                all.entry(facts.str(d.name)).or_default().push(DefIdx(i as u32));
+            }
+            all
+        });
+        by_name.get(name).cloned().unwrap_or_default()
     }
 
     // ---- names
@@ -193,7 +206,8 @@ impl Linker<'_> {
     fn within(&self, def: DefIdx, name: &str, role: Role) -> Option<Found> {
         let it = self.facts.def(def);
         if it.kind.is_callable() || it.kind == DefKind::Module {
-            let locals = self.children_named(def, name);
+            let mut locals = self.named(self.file, name);
+            locals.retain(|d| self.facts.def(*d).parent == def);
             if let Some(found) = self.best(self.file, locals, role, Rule::Scope) {
                 return Some(found);
             }
@@ -228,10 +242,8 @@ impl Linker<'_> {
 
     /// Members of a type by name: those inside, and those given to it elsewhere in its file.
     fn members(&self, file: FileDoc, ty: DefIdx, name: &str) -> Vec<DefIdx> {
-        let interface = self.interface(file);
-        let qualified = indexd_model::names::qualified_name(&Facts::outside(&interface), ty);
-        let interface = self.observed(file, &format!("{qualified}.{name}"));
-        let facts = Facts::outside(&interface);
+        let qualified = qualified_name(&self.facts_of(file), ty);
+        let facts = self.observed(file, &format!("{qualified}.{name}"));
         let it = facts.def(ty);
         let is_member = |d: &DefIdx| {
             let def = facts.def(*d);
@@ -244,12 +256,10 @@ impl Linker<'_> {
     /// What a module says of a name: its definitions and what it imports.
     fn in_module(&self, place: DefRef, name: &str, role: Role) -> Found {
         if place.def != DefIdx::NONE {
-            let interface = self.interface(place.file);
-            let inner = indexd_model::names::qualified_name(&Facts::outside(&interface), place.def);
+            let inner = qualified_name(&self.facts_of(place.file), place.def);
             self.observed(place.file, &format!("{inner}.{name}"));
         }
-        let interface = self.observed(place.file, name);
-        let facts = Facts::outside(&interface);
+        let facts = self.observed(place.file, name);
         let is_it = |d: &DefIdx| {
             let def = facts.def(*d);
             def.parent == place.def && def.receiver.is_none() && is_named_alone(def, role)
@@ -257,7 +267,7 @@ impl Linker<'_> {
         let all: Vec<DefIdx> = self.named(place.file, name).into_iter().filter(is_it).collect();
         let rule = if place.file == self.file { Rule::Scope } else { Rule::Import };
         let named = |i: &&Import| i.scope == place.def && i.alias.is_some_and(|a| facts.str(a) == name);
-        let import = interface.imports.iter().find(named);
+        let import = facts.interface.imports.iter().find(named);
         // A variable of Lua that is given a module stands for it.
         let is_module = self.language() == Language::Lua && import.is_some();
         if let Some(found) = self.best(place.file, all, role, rule).filter(|_| !is_module) {
@@ -292,28 +302,15 @@ impl Linker<'_> {
 
     /// The definitions that fit a role best; overloads share the confidence. `None` when there are none.
     fn best(&self, file: FileDoc, mut all: Vec<DefIdx>, role: Role, rule: Rule) -> Option<Found> {
-        let interface = self.interface(file);
-        let facts = Facts::outside(&interface);
+        let facts = self.facts_of(file);
         let rank = |d: DefIdx| {
             let kind = facts.def(d).kind;
             match role {
-                Role::Call => {
-                    if kind.is_callable() {
-                        0
-                    } else if kind.is_type() {
-                        1
-                    } else {
-                        2
-                    }
-                }
+                Role::Call if kind.is_callable() => 0,
+                Role::Call => 2 - u8::from(kind.is_type()),
                 Role::Type | Role::Base => u8::from(!kind.is_type()),
-                _ => {
-                    if kind == DefKind::Module {
-                        2
-                    } else {
-                        u8::from(kind.is_callable())
-                    }
-                }
+                _ if kind == DefKind::Module => 2,
+                _ => u8::from(kind.is_callable()),
             }
         };
         let first = all.iter().map(|d| rank(*d)).min()?;
@@ -334,13 +331,9 @@ impl Linker<'_> {
     // ---- uses
 
     fn uses(&self, out: &mut Links) {
-        for i in 0..self.facts.n_exprs() as u32 {
-            let expr = self.facts.expr(ExprId(i));
-            let name = match expr.node {
-                Node::Name { name, .. } | Node::Attr { name, .. } if expr.role != Role::None => name,
-                _ => continue,
-            };
-            let found = self.eval(ExprId(i), expr.role, 0);
+        for (e, expr) in crate::exprs(self.facts).filter(|(_, e)| e.role != Role::None) {
+            let (Node::Name { name, .. } | Node::Attr { name, .. }) = expr.node else { continue };
+            let found = self.eval(e, expr.role, 0);
             let it = Use { name, at: expr.at, role: expr.role };
             let made = self.constructors(&found, expr.role);
             if !made.is_empty() {
@@ -354,8 +347,7 @@ impl Linker<'_> {
     fn constructors(&self, found: &Found, role: Role) -> Vec<DefRef> {
         let Target::Defs(defs) = &found.target else { return Vec::new() };
         let [ty] = defs[..] else { return Vec::new() };
-        let interface = self.interface(ty.file);
-        let facts = Facts::outside(&interface);
+        let facts = self.facts_of(ty.file);
         if role != Role::Call || !facts.def(ty.def).kind.is_type() {
             return Vec::new();
         }
@@ -369,9 +361,8 @@ impl Linker<'_> {
         // Of several none is known to be meant: arguments are not compared. A declaration and what defines
         // it behind are one.
         let n_declared = all.iter().filter(|d| facts.def(**d).parent == ty.def).count();
-        let one = all.first().copied();
-        all = one.filter(|_| n_declared == 1 || all.len() == 1).into_iter().collect();
-        all.into_iter().map(|def| DefRef { file: ty.file, def }).collect()
+        let one = all.first().filter(|_| n_declared == 1 || all.len() == 1);
+        one.map(|def| DefRef { file: ty.file, def: *def }).into_iter().collect()
     }
 
     fn eval(&self, e: ExprId, role: Role, depth: u32) -> Found {
@@ -415,7 +406,7 @@ impl Linker<'_> {
     fn member(&self, of: &[DefRef], name: &str, role: Role, rule: Rule) -> Found {
         let unknown = Found::new(Target::Value, Rule::Scope);
         let [ty] = of else { return unknown };
-        let kind = Facts::outside(&self.interface(ty.file)).def(ty.def).kind;
+        let kind = self.facts_of(ty.file).def(ty.def).kind;
         if !kind.is_type() && kind != DefKind::Module && self.language() != Language::Lua {
             return unknown;
         }
@@ -461,9 +452,7 @@ impl Linker<'_> {
             self.emit(found, Use { name: import.module, at: import.at, role: Role::Import }, out);
             let is_dotted = matches!(self.language(), Language::Kotlin | Language::Scala | Language::Php);
             if is_dotted {
-                let len = if import.kind == ImportKind::All { 1 } else { last.len() };
-                let len = len.min(usize::from(u16::MAX)) as u16;
-                out.links[first..].iter_mut().for_each(|l| l.len = len);
+                crate::shorten(&mut out.links[first..], import, last);
             }
         }
     }

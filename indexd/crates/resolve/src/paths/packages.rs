@@ -1,10 +1,10 @@
-//! Packages and namespaces that files declare: Java, Kotlin, Scala and PHP.
+//! Packages and namespaces that files declare: Kotlin, Scala and PHP.
 
 use super::{EQUALS_MAX, Found, Linker, Target};
 use indexd_model::facts::ImportKind;
 use indexd_model::path::{ancestors, dir_of, join};
 use indexd_model::roles::is_foreign_data;
-use indexd_model::{DefIdx, DefRef, Facts, FactsView, Key, Role, Rule};
+use indexd_model::{DefIdx, DefRef, FactsView, Key, Role, Rule};
 
 impl Linker<'_> {
     /// What a name is in a package: every file that declares the package is asked.
@@ -16,10 +16,9 @@ impl Linker<'_> {
         let mut all: Vec<DefRef> = Vec::new();
         let mut n_files = 0;
         for &file in files.iter() {
-            let interface = self.interface(file);
-            let facts = Facts::outside(&interface);
-            let is_data = is_foreign_data(&self.recorder.path(file), &self.path);
-            if is_data || interface.package.map_or("", |p| facts.str(p)) != package {
+            let facts = self.facts_of(file);
+            let is_data = is_foreign_data(&self.recorder.path(file), self.path);
+            if is_data || facts.interface.package.map_or("", |p| facts.str(p)) != package {
                 continue;
             }
             let is_it = |d: &DefIdx| {
@@ -46,30 +45,33 @@ impl Linker<'_> {
     /// Whether a namespace is that of a vendor whose packages the manifests around depend on, and not of the
     /// project itself.
     fn is_needed(&self, namespace: &str) -> bool {
-        let own = self.own.package.map_or("", |p| Facts::outside(&self.own).str(p));
+        let own = self.own_package();
         let vendor = namespace.split('\\').next().unwrap_or("").to_ascii_lowercase();
         let of_vendor = |name: &str| name.split_once('/').is_some_and(|(v, _)| v.replace('-', "") == vendor);
         let manifests =
-            ancestors(dir_of(&self.path)).filter_map(|d| self.recorder.file(&join(d, "composer.json")));
+            ancestors(dir_of(self.path)).filter_map(|d| self.recorder.file(&join(d, "composer.json")));
         let mut is_needed = false;
         for manifest in manifests.filter(|_| !vendor.is_empty() && own != namespace) {
-            let interface = self.interface(manifest);
-            let facts = Facts::outside(&interface);
-            if interface.package.is_some_and(|p| of_vendor(facts.str(p))) {
+            let facts = self.facts_of(manifest);
+            if facts.interface.package.is_some_and(|p| of_vendor(facts.str(p))) {
                 return false;
             }
-            let needs = interface.imports.iter().filter_map(|i| facts.str(i.name?).strip_prefix("needs:"));
+            let needs =
+                facts.interface.imports.iter().filter_map(|i| facts.str(i.name?).strip_prefix("needs:"));
             is_needed |= needs.into_iter().any(of_vendor);
         }
         is_needed
     }
 
+    fn own_package(&self) -> &str {
+        self.facts.interface.package.map_or("", |p| self.facts.str(p))
+    }
+
     /// Of definitions in several projects, keeps those of the nearest.
     fn keep_nearest(&self, all: &mut Vec<DefRef>) {
-        let is_type = |d: &DefRef| Facts::outside(&self.interface(d.file)).def(d.def).kind.is_type();
-        let paths: Vec<_> = all.iter().map(|d| self.recorder.path(d.file)).collect();
-        let paths: Vec<&str> = paths.iter().map(|p| &**p).collect();
-        let kept = crate::projects::nearest(self.recorder, &self.path, &paths, all.iter().all(is_type));
+        let is_type = |d: &DefRef| self.facts_of(d.file).def(d.def).kind.is_type();
+        let paths: Vec<&str> = all.iter().map(|d| self.loaded.path(self.loaded.open(d.file))).collect();
+        let kept = crate::projects::nearest(self.recorder, self.path, &paths, all.iter().all(is_type));
         let mut kept = kept.into_iter();
         all.retain(|_| kept.next().unwrap_or(true));
     }
@@ -95,19 +97,19 @@ impl Linker<'_> {
 
     /// A name of the same package, of packages that are imported whole, or the first part of a package's name.
     pub(super) fn in_packages(&self, group: &str, joint: &str, name: &str, role: Role) -> Found {
-        let own = self.own.package.map_or(String::new(), |p| Facts::outside(&self.own).str(p).to_owned());
-        if let Some(found) = self.packaged(group, &own, name, role) {
+        let own = self.own_package();
+        if let Some(found) = self.packaged(group, own, name, role) {
             return found;
         }
         if let Some(inner) = name.strip_prefix('\\') {
             return self.by_full_name(group, joint, inner, role);
         }
-        for import in self.own.imports.iter().filter(|i| i.kind == ImportKind::All) {
-            let opened = Facts::outside(&self.own).str(import.module).to_owned();
-            if let Some(found) = self.packaged(group, &opened, name, role) {
+        for import in self.facts.interface.imports.iter().filter(|i| i.kind == ImportKind::All) {
+            let opened = self.facts.str(import.module);
+            if let Some(found) = self.packaged(group, opened, name, role) {
                 return found;
             }
-            if let Target::Defs(defs) = self.by_full_name(group, joint, &opened, Role::Type).target {
+            if let Target::Defs(defs) = self.by_full_name(group, joint, opened, Role::Type).target {
                 let found = self.member(&defs, name, role, Rule::Import);
                 if matches!(found.target, Target::Defs(_)) {
                     return found;

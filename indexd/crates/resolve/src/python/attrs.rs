@@ -4,8 +4,7 @@ use super::Linker;
 use super::classes::Member;
 use super::eval::Val;
 use super::members::Target;
-use super::modules::Module;
-use super::types::{Args, ClassId, Std, Ty, Type};
+use super::types::{ClassId, Std, Ty, Type};
 use crate::typed::Slot;
 use indexd_model::{DefFlags, DefIdx, DefKind, Rule, UnresolvedReason};
 use smallvec::SmallVec;
@@ -38,6 +37,11 @@ impl Attr {
     fn none(ty: Ty, reason: UnresolvedReason) -> Self {
         Self { ty, is_inferred: false, hits: SmallVec::new(), reason, is_cut: false }
     }
+
+    fn of(v: Val, hit: Hit) -> Self {
+        let hits = SmallVec::from_slice(&[hit]);
+        Self { hits, is_inferred: v.is_inferred, ..Self::none(v.ty, UnresolvedReason::NotFound) }
+    }
 }
 
 /// Returns true for definitions of several files, such as an import and its replacement where it fails.
@@ -65,7 +69,7 @@ impl<'a> Linker<'a> {
     }
 
     fn find_attr(&mut self, base: Ty, name: &'a str) -> Attr {
-        use UnresolvedReason::{Builtin, External, NotFound, UnknownReceiver};
+        use UnresolvedReason::{Builtin, External, UnknownReceiver};
         match self.types.get(base).clone() {
             Type::Unknown => Attr::none(Ty::UNKNOWN, UnknownReceiver),
             Type::External => Attr::none(Ty::EXTERNAL, External),
@@ -82,14 +86,9 @@ impl<'a> Linker<'a> {
             }
             Type::Namespace(n) => {
                 let dir = self.types.text(n).to_owned();
-                match self.submodule(&dir, name) {
-                    Module::File(f) => {
-                        let ty = self.types.make(Type::Module(f));
-                        self.attr_of_targets(&[Target::Module(f)], Rule::Import, Val::new(ty))
-                    }
-                    Module::Namespace(n) => Attr::none(self.types.make(Type::Namespace(n)), NotFound),
-                    Module::External(_) | Module::Missing => Attr::none(Ty::UNKNOWN, NotFound),
-                }
+                let found = self.below(&dir, name);
+                let v = self.targets_value(found.as_slice());
+                self.attr_of_targets(found.as_slice(), Rule::Import, v)
             }
             Type::Class(c, args) => self.class_attr(c, base, &args, name),
             Type::SelfClass(c) => self.class_attr(c, base, &[], name),
@@ -108,18 +107,16 @@ impl<'a> Linker<'a> {
             }
             Type::Super(class, receiver) => self.super_attr(class, receiver, name),
             Type::Std(..) => Attr::none(self.std_attr(base, name), Builtin),
-            Type::ClassOf(t) => {
-                if let Some(bound) = self.bound(t) {
+            Type::ClassOf(t) => match self.bound(t) {
+                Some(bound) => {
                     let class = self.class_of_instance(bound);
-                    return (*self.attr(class, name)).clone();
+                    (*self.attr(class, name)).clone()
                 }
-                let (ty, reason) = if matches!(self.types.get(t), Type::Var(..)) {
-                    (Ty::UNKNOWN, UnknownReceiver)
-                } else {
-                    (Ty::EXTERNAL, Builtin)
-                };
-                Attr::none(ty, reason)
-            }
+                None if matches!(self.types.get(t), Type::Var(..)) => {
+                    Attr::none(Ty::UNKNOWN, UnknownReceiver)
+                }
+                None => Attr::none(Ty::EXTERNAL, Builtin),
+            },
             Type::Var(..) => match self.bound(base) {
                 Some(bound) => (*self.attr(bound, name)).clone(),
                 None => Attr::none(Ty::UNKNOWN, UnknownReceiver),
@@ -198,7 +195,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    fn hit_of(&self, class: ClassId, member: &Member) -> Option<(Hit, DefIdx)> {
+    pub(super) fn hit_of(&self, class: ClassId, member: &Member) -> Option<(Hit, DefIdx)> {
         let owner = &self.classes[member.owner];
         let def = self.preferred(owner.file, &member.defs)?;
         let rule = if member.owner == class { Rule::Receiver } else { Rule::Inherited };
@@ -213,9 +210,7 @@ impl<'a> Linker<'a> {
                 && let Some((hit, _)) = self.hit_of(meta, &member)
             {
                 let v = self.member_value(meta, base, &[], &member);
-                let mut a = Attr::none(v.ty, UnresolvedReason::NotFound);
-                a.hits.push(hit);
-                return a;
+                return Attr::of(Val::new(v.ty), hit);
             }
             let mut a = self.missing(class, name);
             if name == "__new__" {
@@ -252,10 +247,7 @@ impl<'a> Linker<'a> {
             DefKind::Property => Val::new(Ty::EXTERNAL),
             _ => self.def_value(file, def),
         };
-        let mut a = Attr::none(v.ty, UnresolvedReason::NotFound);
-        a.is_inferred = v.is_inferred;
-        a.hits.push(hit);
-        a
+        Attr::of(v, hit)
     }
 
     fn instance_attr(&mut self, class: ClassId, base: Ty, args: &[Ty], name: &'a str) -> Attr {
@@ -267,10 +259,7 @@ impl<'a> Linker<'a> {
         };
         let Some((hit, _)) = self.hit_of(class, &member) else { return self.missing(class, name) };
         let v = self.member_value(class, base, args, &member);
-        let mut a = Attr::none(v.ty, UnresolvedReason::NotFound);
-        a.is_inferred = v.is_inferred;
-        a.hits.push(hit);
-        a
+        Attr::of(v, hit)
     }
 
     fn missing_on_instance(&mut self, class: ClassId, args: &[Ty], name: &'a str) -> Attr {
@@ -420,13 +409,8 @@ impl<'a> Linker<'a> {
     }
 
     fn super_attr(&mut self, class: ClassId, receiver: Ty, name: &'a str) -> Attr {
-        let (of, args, is_class): (ClassId, Args, bool) = match self.types.get(receiver).clone() {
-            Type::Instance(c, args) => (c, args, false),
-            Type::SelfOf(c) => (c, self.classes[c].params.iter().copied().collect(), false),
-            Type::Class(c, args) => (c, args, true),
-            Type::SelfClass(c) => (c, Rc::from([]), true),
-            _ => (class, Rc::from([]), false),
-        };
+        let (of, args) = self.class_in(receiver).unwrap_or((class, Rc::from([])));
+        let is_class = matches!(self.types.get(receiver), Type::Class(..) | Type::SelfClass(_));
         let Some(member) = self.member_after(of, class, name) else {
             let std = self.std_of(of, &args);
             return match std {
@@ -447,10 +431,7 @@ impl<'a> Linker<'a> {
         } else {
             self.member_value(of, receiver, &args, &member)
         };
-        let mut a = Attr::none(v.ty, UnresolvedReason::NotFound);
-        a.is_inferred = v.is_inferred;
-        a.hits.push(Hit { target: Target::Def(file, def), rule: Rule::Inherited });
-        a
+        Attr::of(v, Hit { target: Target::Def(file, def), rule: Rule::Inherited })
     }
 
     /// The metaclass given by keyword, on the class or one of its bases.

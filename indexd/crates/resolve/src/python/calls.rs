@@ -2,7 +2,7 @@
 
 use super::Linker;
 use super::eval::{Site, Val};
-use super::types::{Args, ClassId, File, Std, Ty, Type, VarKey};
+use super::types::{ClassId, File, Std, Ty, Type, VarKey};
 use crate::typed::DefAt;
 use crate::typed::slots::Asks;
 use indexd_model::names::qualified_name;
@@ -21,16 +21,6 @@ impl<'a> Linker<'a> {
             }
             Type::Func(f, d) => self.returned(f, d, None, site),
             Type::Bound(f, d, receiver) => self.returned(f, d, Some(receiver), site),
-            Type::Instance(c, args) => {
-                let Some(m) = self.member(c, "__call__") else { return Val::new(self.outside(c)) };
-                let v = self.member_value(c, callee, &args, &m);
-                if v.ty == callee { Val::UNKNOWN } else { self.call_once(v.ty, site) }
-            }
-            Type::SelfOf(c) => {
-                let Some(m) = self.member(c, "__call__") else { return Val::new(self.outside(c)) };
-                let v = self.member_value(c, callee, &[], &m);
-                self.call_once(v.ty, site)
-            }
             Type::StdMethod(n, receiver) => {
                 let name = self.types.text(n).to_owned();
                 Val::new(self.std_call(&name, receiver, site))
@@ -46,13 +36,19 @@ impl<'a> Linker<'a> {
             },
             Type::Partial(f) => self.call_once(f, None),
             Type::Union(parts) => {
-                let parts = parts.iter().filter(|p| **p != Ty::NOTHING);
-                let all: Vec<Val> = parts.map(|p| self.call(*p, site)).collect();
+                let all: Vec<Val> = parts.iter().map(|p| self.call(*p, site)).collect();
                 self.any_of(&all)
             }
             Type::External => Val::new(Ty::EXTERNAL),
-            _ => Val::UNKNOWN,
+            _ => self.call_object(callee, site),
         }
+    }
+
+    fn call_object(&mut self, object: Ty, site: Option<Site>) -> Val {
+        let Some((class, args)) = self.class_in(object) else { return Val::UNKNOWN };
+        let Some(m) = self.member(class, "__call__") else { return Val::new(self.outside(class)) };
+        let v = self.member_value(class, object, &args, &m);
+        self.call_once(v.ty, site)
     }
 
     /// A call through an object: one whose `__call__` is such an object again is not followed.
@@ -123,14 +119,7 @@ impl<'a> Linker<'a> {
         }
         let mut map = Vec::new();
         if let Some(r) = receiver {
-            let (class, args): (Option<ClassId>, Args) = match self.types.get(r).clone() {
-                Type::Instance(c, args) | Type::Class(c, args) => (Some(c), args),
-                Type::SelfOf(c) | Type::SelfClass(c) => {
-                    (Some(c), self.classes[c].params.iter().copied().collect())
-                }
-                _ => (None, Rc::from([])),
-            };
-            if let (Some(c), Some(owner)) = (class, self.class_of(file, def)) {
+            if let (Some((c, args)), Some(owner)) = (self.class_in(r), self.class_of(file, def)) {
                 map = self.args_of(c, &args, owner);
             }
             // `def m(self: T) -> T`.
@@ -222,8 +211,7 @@ impl<'a> Linker<'a> {
     /// Returns true if a value may be passed; only plain types and `None` are distinguished.
     fn fits(&self, have: Ty, want: Ty) -> bool {
         let plain = |t: Ty| t == Ty::NOTHING || self.is_plain(t);
-        let wants = self.types.members(want);
-        let haves = self.types.members(have);
+        let (wants, haves) = (self.types.parts(want), self.types.parts(have));
         if !wants.iter().all(|w| plain(*w)) {
             return true;
         }
@@ -287,18 +275,14 @@ impl<'a> Linker<'a> {
         let v = match d.results.first() {
             Some(&r) => Val::new(self.annotation(file, r)),
             None => {
-                let mut tys = Vec::new();
-                for &r in &d.returns {
-                    let v = self.eval(file, r);
-                    tys.push(v.ty);
-                }
+                let tys: Vec<Ty> = d.returns.iter().map(|r| self.eval(file, *r).ty).collect();
                 let ty = self.types.union(&tys);
                 let ty = match self.stub_result(file, def) {
                     Some(stub) => stub,
                     None if flags.has(DefFlags::GENERATOR) => self.types.std(Std::Iter, &[ty]),
                     None => ty,
                 };
-                Val { ty, is_inferred: true }
+                Val::inferred(ty)
             }
         };
         if flags.has(DefFlags::CONTEXT_MANAGER) {

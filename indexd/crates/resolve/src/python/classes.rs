@@ -3,6 +3,7 @@
 use super::Linker;
 use super::members::Target;
 use super::types::{Args, ClassId, File, Std, Ty, Type};
+use crate::remembered::remembered;
 use indexd_model::names::qualified_name;
 use indexd_model::{DefFlags, DefIdx, DefKind, ExprId, Key, Node};
 use rustc_hash::FxHashMap;
@@ -136,8 +137,8 @@ impl<'a> Linker<'a> {
             }
             let ty = self.eval(file, base).ty;
             self.collect_params(file, base, &mut params);
-            for part in self.types.members(ty) {
-                match self.types.get(part).clone() {
+            for part in self.types.parts(ty).iter() {
+                match self.types.get(*part).clone() {
                     Type::Class(c, args) => {
                         if !bases.iter().any(|b| b.0 == c) && c != id {
                             bases.push((c, args));
@@ -190,13 +191,7 @@ impl<'a> Linker<'a> {
         if let Node::Index { args, .. } = facts.expr(base).node {
             for &a in facts.list(args) {
                 let ty = self.annotation(file, a);
-                let mut found = Vec::new();
-                self.vars_of(ty, &mut found);
-                for v in found {
-                    if !params.contains(&v) {
-                        params.push(v);
-                    }
-                }
+                self.types.mentioned(ty, |t| matches!(t, Type::Var(..)), params);
             }
         }
     }
@@ -227,23 +222,14 @@ impl<'a> Linker<'a> {
     /// Returns the member `name` of a class, its own or inherited. A base that declares an attribute, by an
     /// annotation or as a method, wins over a subclass that merely assigns it.
     pub(super) fn member(&mut self, class: ClassId, name: &'a str) -> Option<Rc<Member>> {
-        if let Some(m) = self.classes.members.get(&(class, name)) {
-            return m.clone();
-        }
-        let order = Rc::clone(&self.classes[class].order);
-        let nearest = order.iter().find_map(|c| self.own_member(*c, name));
-        let found = match nearest {
-            Some(m) if !self.is_declared(&m) => {
-                let from = order.iter().position(|c| *c == m.owner).map_or(0, |i| i + 1);
-                let declared = order[from..]
-                    .iter()
-                    .find_map(|c| self.own_member(*c, name).filter(|m| self.is_declared(m)));
-                declared.or(Some(m))
-            }
-            other => other,
+        let find = |l: &mut Self| {
+            let order = Rc::clone(&l.classes[class].order);
+            let nearest = order.iter().find_map(|c| l.own_member(*c, name))?;
+            let declared = |l: &mut Self, c| l.own_member(c, name).filter(|m| l.is_declared(m));
+            let from = order.iter().position(|c| *c == nearest.owner).unwrap_or(0);
+            order[from..].iter().find_map(|c| declared(l, *c)).or(Some(nearest))
         };
-        self.classes.members.insert((class, name), found.clone());
-        found
+        remembered(self, |l| &mut l.classes.members, (class, name), find)
     }
 
     fn is_declared(&self, member: &Member) -> bool {
@@ -264,9 +250,10 @@ impl<'a> Linker<'a> {
     }
 
     pub(super) fn own_member(&mut self, class: ClassId, name: &'a str) -> Option<Rc<Member>> {
-        if let Some(m) = self.classes.own_members.get(&(class, name)) {
-            return m.clone();
-        }
+        remembered(self, |l| &mut l.classes.own_members, (class, name), |l| l.find_own_member(class, name))
+    }
+
+    fn find_own_member(&self, class: ClassId, name: &str) -> Option<Rc<Member>> {
         let it = &self.classes[class];
         let (file, def) = (it.file, it.def);
         let key = Key::member(&it.scope, name);
@@ -280,9 +267,16 @@ impl<'a> Linker<'a> {
                 }
             }
         }
-        let found = (!defs.is_empty()).then(|| Rc::new(Member { owner: class, defs }));
-        self.classes.own_members.insert((class, name), found.clone());
-        found
+        (!defs.is_empty()).then(|| Rc::new(Member { owner: class, defs }))
+    }
+
+    /// The class that a value is of, or that it is, with its type arguments.
+    pub(super) fn class_in(&self, ty: Ty) -> Option<(ClassId, Args)> {
+        match self.types.get(ty) {
+            Type::Instance(c, args) | Type::Class(c, args) => Some((*c, Rc::clone(args))),
+            Type::SelfOf(c) | Type::SelfClass(c) => Some((*c, Rc::clone(&self.classes[*c].params))),
+            _ => None,
+        }
     }
 
     /// The class around a definition, for methods.
@@ -294,7 +288,7 @@ impl<'a> Linker<'a> {
 
     /// The class whose body or method holds `at`, through nested functions.
     pub(super) fn class_around(&mut self, file: File, at: u32) -> Option<(ClassId, Option<DefIdx>)> {
-        let mut def = self.def_around(file, at).some();
+        let mut def = self.around(file).at(at).some();
         let facts = self.facts(file);
         let mut function = None;
         while let Some(d) = def {

@@ -8,9 +8,9 @@ use crate::typed::DefAt;
 pub(super) use crate::typed::Val;
 use crate::typed::slots::Asks;
 use indexd_model::facts::{LiteralKind, SequenceKind};
-use indexd_model::path::{dir_of, file_name_of, join};
+use indexd_model::path::{ancestors, dir_of, file_name_of, join};
 use indexd_model::{
-    BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, FactsView, FileRoles, List, Node, Source,
+    BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, FileRoles, List, Node, Source,
 };
 use std::rc::Rc;
 
@@ -62,20 +62,15 @@ impl<'a> Linker<'a> {
             Node::Binary { left, right }
             | Node::Union { left, right }
             | Node::Conditional { then: left, otherwise: right } => {
-                let left = self.eval(file, left);
-                let right = self.eval(file, right);
-                // `x or y`: a falsy left side is not the result.
-                let l =
-                    if matches!(expr.node, Node::Binary { .. }) { self.types.some(left.ty) } else { left.ty };
-                let l = if l == Ty::NOTHING && matches!(expr.node, Node::Binary { .. }) {
-                    Ty::UNKNOWN
-                } else {
-                    l
-                };
-                Val {
-                    ty: self.types.union(&[l, right.ty]),
-                    is_inferred: left.is_inferred || right.is_inferred,
+                let (mut left, right) = (self.eval(file, left), self.eval(file, right));
+                if let Node::Binary { .. } = expr.node {
+                    // `x or y`: a falsy left side is not the result.
+                    left.ty = match self.types.some(left.ty) {
+                        Ty::NOTHING => Ty::UNKNOWN,
+                        some => some,
+                    };
                 }
+                self.any_of(&[left, right])
             }
             Node::Unary { value } => self.eval(file, value),
             Node::Compare { .. } => Val::new(self.types.std(Std::Bool, &[])),
@@ -185,10 +180,7 @@ impl<'a> Linker<'a> {
                 Val::new(self.types.make(Type::Class(c, args.into())))
             }
             Type::Named(_) => b,
-            _ => {
-                let site = self.facts(file).list(args).first().map(|first| (file, *first));
-                Val { ty: self.subscript(b.ty, site), is_inferred: b.is_inferred }
-            }
+            _ => Val { ty: self.subscript(b.ty), ..b },
         }
     }
 
@@ -214,6 +206,12 @@ impl<'a> Linker<'a> {
     pub(super) fn any_of(&mut self, all: &[Val]) -> Val {
         let tys: Vec<Ty> = all.iter().map(|v| v.ty).collect();
         Val { ty: self.types.union(&tys), is_inferred: all.iter().any(|v| v.is_inferred) }
+    }
+
+    /// Any of the types that `of` gives for the parts of a union.
+    pub(super) fn each_of(&mut self, parts: &[Ty], of: fn(&mut Self, Ty) -> Ty) -> Ty {
+        let all: Vec<Ty> = parts.iter().map(|p| of(self, *p)).collect();
+        self.types.union(&all)
     }
 
     fn target_value(&mut self, target: Target) -> Val {
@@ -316,27 +314,24 @@ impl<'a> Linker<'a> {
                 if let Some(e) = declared {
                     return Val::new(self.annotation(file, e));
                 }
-                if let Some(ty) = self.fixture(file, b.scope, facts.str(b.name)) {
-                    return Val { ty, is_inferred: true };
-                }
-                if let Some(ty) = self.overridden_param(file, b.scope, facts.str(b.name)) {
-                    return Val { ty, is_inferred: true };
+                let name = facts.str(b.name);
+                let given = self.fixture(file, b.scope, name);
+                if let Some(ty) = given.or_else(|| self.overridden_param(file, b.scope, name)) {
+                    return Val::inferred(ty);
                 }
                 if let [Source::Assigned(default), ..] = sources {
                     let v = self.eval(file, *default);
                     if v.ty != Ty::UNKNOWN && v.ty != Ty::NOTHING {
-                        return Val { ty: v.ty, is_inferred: true };
+                        return Val::inferred(v.ty);
                     }
                 }
                 Val::new(self.types.make(Type::Var(file, VarKey::Binding(id))))
             }
-            _ => self.joined(file, sources),
+            _ => {
+                let all: Vec<Val> = sources.iter().map(|s| self.source(file, *s)).collect();
+                self.any_of(&all)
+            }
         }
-    }
-
-    fn joined(&mut self, file: File, sources: &[Source]) -> Val {
-        let all: Vec<Val> = sources.iter().map(|s| self.source(file, *s)).collect();
-        self.any_of(&all)
     }
 
     fn source(&mut self, file: File, source: Source) -> Val {
@@ -386,25 +381,20 @@ impl<'a> Linker<'a> {
             }
             Node::Unary { value: not } => {
                 let not = self.instance_of(file, not);
-                let nots = self.types.members(not);
-                let parts = self.types.members(before.ty);
-                let rest: Vec<Ty> =
-                    parts.into_iter().filter(|p| !nots.iter().any(|n| self.is_a(*p, *n))).collect();
-                if rest.is_empty() {
-                    before
-                } else {
-                    Val { ty: self.types.union(&rest), is_inferred: before.is_inferred }
-                }
+                let (parts, nots) = (self.types.parts(before.ty), self.types.parts(not));
+                let is_left = |p: &&Ty| !nots.iter().any(|n| self.is_a(**p, *n));
+                let rest: Vec<Ty> = parts.iter().filter(is_left).copied().collect();
+                if rest.is_empty() { before } else { Val { ty: self.types.union(&rest), ..before } }
             }
             _ => {
                 let want = self.instance_of(file, ty);
-                let parts = self.types.members(before.ty);
+                let parts = self.types.parts(before.ty);
                 let mut out = Vec::new();
-                for w in self.types.members(want) {
+                for w in self.types.parts(want).iter() {
                     let n = out.len();
-                    out.extend(parts.iter().copied().filter(|p| self.is_a(*p, w)));
+                    out.extend(parts.iter().copied().filter(|p| self.is_a(*p, *w)));
                     if out.len() == n {
-                        out.push(w);
+                        out.push(*w);
                     }
                 }
                 Val::new(self.types.union(&out))
@@ -449,13 +439,8 @@ impl<'a> Linker<'a> {
                 let name = self.types.text(n).to_owned();
                 self.named_instance(&name, &[])
             }
-            Type::Union(parts) => {
-                let parts: Vec<Ty> = parts.iter().map(|p| self.instance_of_class(*p)).collect();
-                self.types.union(&parts)
-            }
-            Type::Std(Std::Tuple | Std::Tuples, parts) => {
-                let parts: Vec<Ty> = parts.iter().map(|p| self.instance_of_class(*p)).collect();
-                self.types.union(&parts)
+            Type::Union(parts) | Type::Std(Std::Tuple | Std::Tuples, parts) => {
+                self.each_of(&parts, Self::instance_of_class)
             }
             Type::ClassOf(t) => t,
             Type::External => Ty::EXTERNAL,
@@ -468,10 +453,7 @@ impl<'a> Linker<'a> {
         match self.types.get(ty).clone() {
             Type::Instance(c, args) => self.types.make(Type::Class(c, args)),
             Type::SelfOf(c) => self.types.make(Type::SelfClass(c)),
-            Type::Union(parts) => {
-                let parts: Vec<Ty> = parts.iter().map(|p| self.class_of_instance(*p)).collect();
-                self.types.union(&parts)
-            }
+            Type::Union(parts) => self.each_of(&parts, Self::class_of_instance),
             Type::External => Ty::EXTERNAL,
             Type::Unknown | Type::None => Ty::UNKNOWN,
             _ => self.types.make(Type::ClassOf(ty)),
@@ -521,21 +503,10 @@ impl<'a> Linker<'a> {
         if let Some(ty) = self.fixture_in(file, name, def) {
             return Some(ty);
         }
-        let mut dir = dir_of(self.loaded.path(file));
-        loop {
-            if let Some(doc) = self.view.file_by_path(&join(dir, "conftest.py")) {
-                let f = self.loaded.open(doc);
-                if f != file
-                    && let Some(ty) = self.fixture_in(f, name, DefIdx::NONE)
-                {
-                    return Some(ty);
-                }
-            }
-            if dir.is_empty() {
-                return None;
-            }
-            dir = dir_of(dir);
-        }
+        ancestors(dir_of(self.loaded.path(file))).find_map(|dir| {
+            let f = self.loaded.open(self.view.file(&join(dir, "conftest.py"))?);
+            if f == file { None } else { self.fixture_in(f, name, DefIdx::NONE) }
+        })
     }
 
     fn fixture_in(&mut self, file: File, name: &'a str, not: DefIdx) -> Option<Ty> {

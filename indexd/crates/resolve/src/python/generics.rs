@@ -15,22 +15,6 @@ impl<'a> Linker<'a> {
         self.types.make(Type::Var(file, VarKey::Binding(binding)))
     }
 
-    /// The type variables a type mentions, in order.
-    pub(super) fn vars_of(&self, ty: Ty, out: &mut Vec<Ty>) {
-        if !self.types.has_vars(ty) {
-            return;
-        }
-        match self.types.get(ty) {
-            Type::Var(..) if !out.contains(&ty) => out.push(ty),
-            other => {
-                other.any_part(&mut |part| {
-                    self.vars_of(part, out);
-                    false
-                });
-            }
-        }
-    }
-
     /// `ty` with variables replaced after `map` and the receiver's own class put in. Variables that
     /// `map` leaves out stay.
     pub(super) fn substitute(&mut self, ty: Ty, map: &[(Ty, Ty)], receiver: Option<Ty>) -> Ty {
@@ -80,14 +64,10 @@ impl<'a> Linker<'a> {
             },
             (Type::Union(parts), _) => {
                 let actual = self.types.some(actual);
-                for p in parts.iter() {
-                    self.unify(*p, actual, map, depth + 1);
-                }
+                parts.iter().for_each(|p| self.unify(*p, actual, map, depth + 1));
             }
             (_, Type::Union(parts)) => {
-                for p in parts.iter() {
-                    self.unify(pattern, *p, map, depth + 1);
-                }
+                parts.iter().for_each(|p| self.unify(pattern, *p, map, depth + 1));
             }
             (Type::Instance(c, args), Type::Instance(d, given)) => {
                 let known = self.args_of(d, &given, c);
@@ -109,13 +89,9 @@ impl<'a> Linker<'a> {
                 }
             }
             (Type::Std(Std::Dict, args), Type::Std(Std::Dict, given))
-            | (Type::Std(Std::Tuple, args), Type::Std(Std::Tuple, given)) => {
+            | (Type::Std(Std::Tuple, args), Type::Std(Std::Tuple, given))
+            | (Type::Std(Std::Awaitable | Std::Context, args), Type::Std(_, given)) => {
                 for (a, g) in args.iter().zip(given.iter()) {
-                    self.unify(*a, *g, map, depth + 1);
-                }
-            }
-            (Type::Std(Std::Awaitable | Std::Context, args), Type::Std(_, given)) => {
-                if let (Some(a), Some(g)) = (args.first(), given.first()) {
                     self.unify(*a, *g, map, depth + 1);
                 }
             }

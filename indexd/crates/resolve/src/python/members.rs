@@ -1,8 +1,8 @@
 //! The names of a module: definitions, imports followed to their targets, star imports, submodules.
 
 use super::Linker;
-use super::modules::Module;
 use super::types::{File, NameId};
+use crate::remembered::{nested, remembered};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{DefFlags, DefIdx, DefKind, Key};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,11 +13,11 @@ use std::rc::Rc;
 #[derive(Default)]
 pub(super) struct Members<'a> {
     /// By how many imports had been followed, too.
-    found: FxHashMap<(File, &'a str, u8), Rc<Found>>,
+    found: FxHashMap<(File, &'a str, u32), Rc<Found>>,
     /// Members being looked for.
     open: FxHashSet<(File, &'a str)>,
     /// Imports being followed, one inside the other.
-    n_followed: u8,
+    n_followed: u32,
     /// The scopes of the keys of modules.
     scopes: FxHashMap<File, Rc<str>>,
 }
@@ -41,9 +41,16 @@ pub(super) struct Found {
     pub(super) n_hops: u8,
 }
 
+impl Found {
+    /// A target that is reached without an import.
+    pub(super) fn of(target: Option<Target>) -> Self {
+        Self { targets: target.into_iter().collect(), n_hops: 0 }
+    }
+}
+
 /// Imports followed from one name. The bound is on the way down, so that a chain of modules of any
 /// length costs each of them this many, and not all that come before it.
-pub(super) const HOPS_MAX: u8 = 16;
+pub(super) const HOPS_MAX: u32 = 16;
 
 impl<'a> Linker<'a> {
     /// Returns the targets of `name` in the module `file`, as an attribute or a free name; empty when there
@@ -67,13 +74,8 @@ impl<'a> Linker<'a> {
     /// Returns the targets of an import of `name` from the module `file`; none once [`HOPS_MAX`] imports were
     /// followed.
     fn followed(&mut self, file: File, name: &'a str) -> Rc<Found> {
-        if self.members.n_followed == HOPS_MAX {
-            return Rc::default();
-        }
-        self.members.n_followed += 1;
-        let found = self.module_member(file, name);
-        self.members.n_followed -= 1;
-        found
+        let follow = |l: &mut Self| l.module_member(file, name);
+        nested(self, |l| &mut l.members.n_followed, HOPS_MAX, follow).unwrap_or_default()
     }
 
     fn find_member(&mut self, file: File, name: &'a str) -> Found {
@@ -137,16 +139,9 @@ impl<'a> Linker<'a> {
             return;
         }
         if let Some(dir) = self.package_dir(file) {
-            match self.submodule(dir, name) {
-                Module::File(f) => {
-                    found.targets.push(Target::Module(f));
-                    return;
-                }
-                Module::Namespace(n) => {
-                    found.targets.push(Target::Namespace(n));
-                    return;
-                }
-                Module::External(_) | Module::Missing => {}
+            found.targets.extend(self.below(dir, name));
+            if !found.targets.is_empty() {
+                return;
             }
         }
         // A name that only the stub of a source has: a type made for annotations.
@@ -172,7 +167,7 @@ impl<'a> Linker<'a> {
     fn find_starred(&mut self, file: File, name: &'a str, found: &mut Found) -> bool {
         let facts = self.facts(file);
         for import in crate::stars(&facts.interface.imports, |_| true) {
-            if let Module::File(target) = self.imported_module(file, import)
+            if let Some(Target::Module(target)) = self.imported_module(file, import)
                 && target != file
                 && self.exports(target, name)
             {
@@ -203,56 +198,37 @@ impl<'a> Linker<'a> {
         let facts = self.facts(file);
         let module = match (import.kind, import.name) {
             (ImportKind::Module, _) => {
-                let m = self.top_module(file, facts.str(import.module));
-                return self.module_target(m);
+                return Found::of(self.top_module(file, facts.str(import.module)));
             }
             (_, None) => return Found::default(),
             _ => self.imported_module(file, import),
         };
         let name = import.name.map_or("", |n| facts.str(n));
         match module {
-            Module::File(target) if target == file && self.package_dir(file).is_some() => {
+            Some(Target::Module(target)) if target == file && self.package_dir(file).is_some() => {
                 // `from . import x` inside the package itself: the submodule, not this import.
                 let dir = self.package_dir(file).unwrap_or("");
-                let sub = self.submodule(dir, name);
-                if sub != Module::Missing {
-                    return self.module_target(sub);
+                match self.below(dir, name) {
+                    None => (*self.followed(target, name)).clone(),
+                    sub => Found::of(sub),
                 }
-                (*self.followed(target, name)).clone()
             }
-            Module::File(target) => (*self.followed(target, name)).clone(),
-            Module::Namespace(n) => {
+            Some(Target::Module(target)) => (*self.followed(target, name)).clone(),
+            Some(Target::Namespace(n)) => {
                 let dir = self.types.text(n).to_owned();
-                let sub = self.submodule(&dir, name);
-                self.module_target(sub)
+                Found::of(self.below(&dir, name))
             }
-            Module::External(n) => {
+            Some(Target::External(n)) => {
                 let full = format!("{}.{name}", self.types.text(n));
-                let n = self.types.name(&full);
-                Found { targets: SmallVec::from_slice(&[Target::External(n)]), n_hops: 0 }
+                Found::of(Some(Target::External(self.types.name(&full))))
             }
-            Module::Missing => Found::default(),
+            _ => Found::default(),
         }
-    }
-
-    pub(super) fn module_target(&self, module: Module) -> Found {
-        let target = match module {
-            Module::File(f) => Target::Module(f),
-            Module::Namespace(n) => Target::Namespace(n),
-            Module::External(n) => Target::External(n),
-            Module::Missing => return Found::default(),
-        };
-        Found { targets: SmallVec::from_slice(&[target]), n_hops: 0 }
     }
 
     /// The scope under which a module's names are found.
     pub(super) fn module_scope(&mut self, file: File) -> Rc<str> {
-        if let Some(s) = self.members.scopes.get(&file) {
-            return Rc::clone(s);
-        }
-        let s: Rc<str> = format!("py:{}", self.loaded.path(file)).into();
-        self.members.scopes.insert(file, Rc::clone(&s));
-        s
+        remembered(self, |l| &mut l.members.scopes, file, |l| format!("py:{}", l.loaded.path(file)).into())
     }
 
     /// Returns the definition that a reader means among several of one name: the implementation of overloads,

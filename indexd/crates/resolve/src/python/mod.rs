@@ -83,7 +83,7 @@ impl<'a> Linker<'a> {
             attrs: FxHashMap::default(),
             answers: Answers::new(n_exprs),
             around: FxHashMap::default(),
-            questions: Questions::new(DEPTH_MAX, PARTIAL_MAX),
+            questions: Questions::new(DEPTH_MAX, PARTIAL_MAX, n_exprs),
         }
     }
 

@@ -8,10 +8,12 @@
 //! path without a dot), which is one lookup for any number of roots.
 
 use super::Linker;
+use super::members::Target;
 use super::names::is_stdlib;
-use super::types::{File, NameId};
+use super::types::File;
+use crate::remembered::remembered;
 use indexd_model::facts::Import;
-use indexd_model::path::{dir_of, file_name_of, join, n_common, stem_of, tail_of};
+use indexd_model::path::{ancestors, dir_of, file_name_of, join, n_common, stem_of, tail_of};
 use indexd_model::roles::{is_aside, is_foreign_data};
 use indexd_model::{FactsView, FileDoc, Key};
 use rustc_hash::FxHashMap;
@@ -19,66 +21,56 @@ use rustc_hash::FxHashMap;
 /// The modules that were looked for.
 #[derive(Default)]
 pub(super) struct Modules<'a> {
-    paths: FxHashMap<(File, u16, &'a str), Module>,
+    paths: FxHashMap<(File, u16, &'a str), Option<Target>>,
     roots: FxHashMap<(File, Box<str>), Option<String>>,
-}
-
-/// The target of a module path.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Module {
-    File(File),
-    /// A folder without `__init__`.
-    Namespace(NameId),
-    /// Outside the tree, by its dotted name.
-    External(NameId),
-    /// Relative, and not there.
-    Missing,
 }
 
 impl<'a> Linker<'a> {
     /// The module that an import names (for `from m import n`: `m`).
-    pub(super) fn imported_module(&mut self, from: File, import: &Import) -> Module {
+    pub(super) fn imported_module(&mut self, from: File, import: &Import) -> Option<Target> {
         let module = self.facts(from).str(import.module);
         self.module(from, import.level, module)
     }
 
     /// The module `module` as `from` would import it.
-    pub(super) fn module(&mut self, from: File, level: u16, module: &'a str) -> Module {
-        let key = (from, level, module);
-        if let Some(&m) = self.modules.paths.get(&key) {
-            return m;
-        }
-        let m = if level > 0 { self.relative(from, level, module) } else { self.absolute(from, module) };
-        self.modules.paths.insert(key, m);
-        m
+    pub(super) fn module(&mut self, from: File, level: u16, module: &'a str) -> Option<Target> {
+        remembered(
+            self,
+            |l| &mut l.modules.paths,
+            (from, level, module),
+            |l| match level {
+                0 => l.absolute(from, module),
+                _ => l.relative(from, level, module),
+            },
+        )
     }
 
-    fn relative(&mut self, from: File, level: u16, module: &str) -> Module {
+    fn relative(&mut self, from: File, level: u16, module: &str) -> Option<Target> {
         let mut dir = dir_of(self.loaded.path(from));
         for _ in 1..level {
             if dir.is_empty() {
-                return Module::Missing;
+                return None;
             }
             dir = dir_of(dir);
         }
         if module.is_empty() {
             return match self.package_file(dir) {
-                Some(f) => Module::File(f),
-                None => Module::Namespace(self.types.name(dir)),
+                Some(f) => Some(Target::Module(f)),
+                None => Some(Target::Namespace(self.types.name(dir))),
             };
         }
         self.below(dir, module)
     }
 
     /// The module at `dir` and the components of `path`, which must be there.
-    fn below(&mut self, dir: &str, path: &str) -> Module {
+    pub(super) fn below(&mut self, dir: &str, path: &str) -> Option<Target> {
         let full = join(dir, &path.replace('.', "/"));
         match self.module_at(&full) {
-            Some(f) => Module::File(f),
+            Some(f) => Some(Target::Module(f)),
             None if !self.view.find(Key::dir("py", &full)).is_empty() => {
-                Module::Namespace(self.types.name(&full))
+                Some(Target::Namespace(self.types.name(&full)))
             }
-            None => Module::Missing,
+            None => None,
         }
     }
 
@@ -101,38 +93,33 @@ impl<'a> Linker<'a> {
         self.module_at(dir).filter(|f| is_init(self.loaded.path(*f)))
     }
 
-    /// The submodule `name` of a package folder.
-    pub(super) fn submodule(&mut self, dir: &str, name: &str) -> Module {
-        self.below(dir, name)
-    }
-
     /// The folder whose submodules a file has: its own for `__init__`, none else.
     pub(super) fn package_dir(&self, file: File) -> Option<&'a str> {
         let path = self.loaded.path(file);
         is_init(path).then(|| dir_of(path))
     }
 
-    fn absolute(&mut self, from: File, module: &str) -> Module {
+    fn absolute(&mut self, from: File, module: &str) -> Option<Target> {
         match self.absolute_root(from, module) {
             Some(root) => match self.module_at(&join(&root, &module.replace('.', "/"))) {
-                Some(f) => Module::File(f),
+                Some(f) => Some(Target::Module(f)),
                 None => self.external(module),
             },
             None => self.absolute_folder(from, module),
         }
     }
 
-    fn external(&mut self, module: &str) -> Module {
-        Module::External(self.types.name(module))
+    fn external(&mut self, module: &str) -> Option<Target> {
+        Some(Target::External(self.types.name(module)))
     }
 
     /// The module that `import a.b.c` binds as `a`.
-    pub(super) fn top_module(&mut self, from: File, module: &'a str) -> Module {
+    pub(super) fn top_module(&mut self, from: File, module: &'a str) -> Option<Target> {
         let Some((top, _)) = module.split_once('.') else { return self.module(from, 0, module) };
         match self.absolute_root(from, module) {
             Some(root) => match self.module_at(&join(&root, top)) {
-                Some(f) => Module::File(f),
-                None => Module::Namespace(self.types.name(&join(&root, top))),
+                Some(f) => Some(Target::Module(f)),
+                None => Some(Target::Namespace(self.types.name(&join(&root, top)))),
             },
             None => self.module(from, 0, top),
         }
@@ -140,9 +127,10 @@ impl<'a> Linker<'a> {
 
     /// The folder from which the whole path is found.
     fn absolute_root(&mut self, from: File, module: &str) -> Option<String> {
-        if let Some(root) = self.modules.roots.get(&(from, module.into())) {
-            return root.clone();
-        }
+        remembered(self, |l| &mut l.modules.roots, (from, module.into()), |l| l.find_root(from, module))
+    }
+
+    fn find_root(&mut self, from: File, module: &str) -> Option<String> {
         let suffix = module.replace('.', "/");
         let mut best: Option<((u8, usize, usize), String)> = None;
         for &doc in self.view.find(Key::stem("py", tail_of(&suffix))).iter() {
@@ -157,9 +145,7 @@ impl<'a> Linker<'a> {
                 best = Some((rank, root.to_owned()));
             }
         }
-        let root = best.map(|b| b.1);
-        self.modules.roots.insert((from, module.into()), root.clone());
-        root
+        best.map(|b| b.1)
     }
 
     /// Ranks a root for an import, the lowest best: around the file or looking like a root, with a package
@@ -221,34 +207,21 @@ impl<'a> Linker<'a> {
 
     /// A namespace package: a folder with modules, found from one of the importing file's folders
     /// or from `src` or `lib`.
-    fn absolute_folder(&mut self, from: File, module: &str) -> Module {
+    fn absolute_folder(&mut self, from: File, module: &str) -> Option<Target> {
         let top = module.split('.').next().unwrap_or(module);
         if is_stdlib(module) || self.is_needed(dir_of(self.loaded.path(from)), top) {
             return self.external(module);
         }
         let suffix = module.replace('.', "/");
-        let mut root = dir_of(self.loaded.path(from));
-        loop {
+        let around = ancestors(dir_of(self.loaded.path(from)));
+        for (root, is_around) in around.map(|d| (d, true)).chain([("src", false), ("lib", false)]) {
             let full = join(root, &suffix);
-            if !self.view.find(Key::dir("py", &full)).is_empty() && self.is_free_of_init(root) {
-                return Module::Namespace(self.types.name(&full));
-            }
-            if root.is_empty() {
-                break;
-            }
-            root = dir_of(root);
-        }
-        for root in ["src", "lib"] {
-            let full = join(root, &suffix);
-            if !self.view.find(Key::dir("py", &full)).is_empty() {
-                return Module::Namespace(self.types.name(&full));
+            let is_there = !self.view.find(Key::dir("py", &full)).is_empty();
+            if is_there && (!is_around || root.is_empty() || self.package_file(root).is_none()) {
+                return Some(Target::Namespace(self.types.name(&full)));
             }
         }
         self.external(module)
-    }
-
-    fn is_free_of_init(&mut self, root: &str) -> bool {
-        root.is_empty() || self.package_file(root).is_none()
     }
 }
 

@@ -26,10 +26,6 @@ impl<'a> Linker<'a> {
 
     /// An attribute of a container: a method waiting for its call.
     pub(super) fn std_attr(&mut self, base: Ty, name: &str) -> Ty {
-        if self.is_plain(base) {
-            let n = self.types.name(name);
-            return self.types.make(Type::StdMethod(n, base));
-        }
         match (self.types.get(base), name) {
             (Type::Std(Std::Raises, args), "value") => args.first().copied().unwrap_or(Ty::EXTERNAL),
             (Type::Std(..), _) => {
@@ -142,11 +138,7 @@ impl<'a> Linker<'a> {
             }
             Type::Std(..) => Ty::EXTERNAL,
             Type::External | Type::Named(_) => Ty::EXTERNAL,
-            Type::Union(parts) => {
-                let parts: Vec<Ty> = parts.iter().filter(|p| **p != Ty::NOTHING).copied().collect();
-                let parts: Vec<Ty> = parts.into_iter().map(|p| self.element(p)).collect();
-                self.types.union(&parts)
-            }
+            Type::Union(parts) => self.each_of(&parts, Self::element),
             Type::Class(c, _) if self.classes[c].is_enum => self.types.instance(c, &[]),
             Type::Instance(..) | Type::SelfOf(_) => self.element_of_object(ty),
             _ => Ty::UNKNOWN,
@@ -154,11 +146,7 @@ impl<'a> Linker<'a> {
     }
 
     fn element_of_object(&mut self, ty: Ty) -> Ty {
-        let (class, args) = match self.types.get(ty).clone() {
-            Type::Instance(c, args) => (c, args),
-            Type::SelfOf(c) => (c, self.classes[c].params.iter().copied().collect()),
-            _ => return Ty::UNKNOWN,
-        };
+        let Some((class, args)) = self.class_in(ty) else { return Ty::UNKNOWN };
         for name in ["__iter__", "__aiter__"] {
             if let Some(m) = self.member(class, name) {
                 let method = self.member_value(class, ty, &args, &m).ty;
@@ -201,15 +189,14 @@ impl<'a> Linker<'a> {
         match self.types.get(ty).clone() {
             Type::Std(Std::Tuple, args) => args.get(usize::from(index)).copied().unwrap_or(Ty::UNKNOWN),
             Type::Union(parts) => {
-                let parts: Vec<Ty> =
-                    parts.iter().filter(|p| **p != Ty::NOTHING).map(|p| self.item(*p, index)).collect();
+                let parts: Vec<Ty> = parts.iter().map(|p| self.item(*p, index)).collect();
                 self.types.union(&parts)
             }
             Type::Instance(..) | Type::SelfOf(_) => {
-                let got = self.subscript(ty, None);
+                let got = self.subscript(ty);
                 if matches!(got, Ty::UNKNOWN | Ty::EXTERNAL) { self.element(ty) } else { got }
             }
-            _ => self.subscript(ty, None),
+            _ => self.subscript(ty),
         }
     }
 
@@ -221,14 +208,14 @@ impl<'a> Linker<'a> {
                 self.types.std(Std::Tuples, &[elem])
             }
             Type::Std(..) => ty,
-            Type::Instance(..) | Type::SelfOf(_) => self.subscript(ty, None),
+            Type::Instance(..) | Type::SelfOf(_) => self.subscript(ty),
             Type::External | Type::Named(_) => Ty::EXTERNAL,
             _ => Ty::UNKNOWN,
         }
     }
 
     /// `base[key]`.
-    pub(super) fn subscript(&mut self, ty: Ty, _key: Option<(File, ExprId)>) -> Ty {
+    pub(super) fn subscript(&mut self, ty: Ty) -> Ty {
         match self.types.get(ty).clone() {
             Type::Std(Std::Dict, args) => args.get(1).copied().unwrap_or(Ty::UNKNOWN),
             Type::Std(Std::List | Std::Iter | Std::Tuples, args) => {
@@ -237,28 +224,19 @@ impl<'a> Linker<'a> {
             Type::Std(Std::Tuple, args) => self.types.union(&args),
             Type::Std(Std::Str | Std::Bytes, _) => ty,
             Type::Std(..) | Type::External | Type::Named(_) => Ty::EXTERNAL,
-            Type::Union(parts) => {
-                let parts: Vec<Ty> =
-                    parts.iter().filter(|p| **p != Ty::NOTHING).map(|p| self.subscript(*p, None)).collect();
-                self.types.union(&parts)
-            }
+            Type::Union(parts) => self.each_of(&parts, Self::subscript),
             Type::Class(c, _) if self.classes[c].is_enum => self.types.instance(c, &[]),
-            Type::Instance(c, args) => self.item_of_object(c, ty, &args),
-            Type::SelfOf(c) => {
-                let params: Vec<Ty> = self.classes[c].params.to_vec();
-                self.item_of_object(c, ty, &params)
-            }
+            Type::Instance(..) | Type::SelfOf(_) => self.item_of_object(ty),
             _ => Ty::UNKNOWN,
         }
     }
 
-    fn item_of_object(&mut self, class: super::types::ClassId, ty: Ty, args: &[Ty]) -> Ty {
-        if self.member(class, "__getitem__").is_some() {
-            return self.result_of(class, ty, args, "__getitem__");
-        }
-        match self.std_of(class, args) {
-            Some(std) => self.subscript(std, None),
-            None => self.result_of(class, ty, args, "__getitem__"),
+    fn item_of_object(&mut self, ty: Ty) -> Ty {
+        let Some((class, args)) = self.class_in(ty) else { return Ty::UNKNOWN };
+        let has_items = self.member(class, "__getitem__").is_some();
+        match self.std_of(class, &args).filter(|_| !has_items) {
+            Some(std) => self.subscript(std),
+            None => self.result_of(class, ty, &args, "__getitem__"),
         }
     }
 
@@ -277,11 +255,7 @@ impl<'a> Linker<'a> {
             }
             Type::SelfOf(_) => ty,
             Type::External | Type::Named(_) | Type::Std(..) => Ty::EXTERNAL,
-            Type::Union(parts) => {
-                let parts: Vec<Ty> =
-                    parts.iter().filter(|p| **p != Ty::NOTHING).map(|p| self.entered(*p)).collect();
-                self.types.union(&parts)
-            }
+            Type::Union(parts) => self.each_of(&parts, Self::entered),
             _ => Ty::UNKNOWN,
         }
     }
@@ -290,10 +264,7 @@ impl<'a> Linker<'a> {
     pub(super) fn awaited(&mut self, ty: Ty) -> Ty {
         match self.types.get(ty).clone() {
             Type::Std(Std::Awaitable, args) => args.first().copied().unwrap_or(Ty::UNKNOWN),
-            Type::Union(parts) => {
-                let parts: Vec<Ty> = parts.iter().map(|p| self.awaited(*p)).collect();
-                self.types.union(&parts)
-            }
+            Type::Union(parts) => self.each_of(&parts, Self::awaited),
             _ => ty,
         }
     }

@@ -252,7 +252,7 @@ fn a_long_chain_of_imports_costs_each_module_a_bounded_part_of_it() {
         let links = link(FileDoc(i as u32), Facts::inside(&tree.files[i].2), &counted);
         let n = counted.seen.borrow().len();
         // Those on the way, and the package.
-        assert!(n <= usize::from(super::members::HOPS_MAX) + 1, "{}: {n}", tree.files[i].0);
+        assert!(n <= super::members::HOPS_MAX as usize + 1, "{}: {n}", tree.files[i].0);
         assert_eq!(links.links.is_empty(), tree.files[i].0.ends_with("__init__.py"));
     }
 }

@@ -1,6 +1,6 @@
 //! Types as one linking run sees them, interned: equal types have equal numbers.
 
-use crate::typed::types::{Interned, Shape};
+use crate::typed::types::{Interned, Joined, Shape};
 pub(super) use crate::typed::{Args, File, NameId, Ty};
 use indexd_model::{BindingId, DefIdx, ExprId};
 
@@ -94,9 +94,7 @@ pub(super) enum Type {
 }
 
 impl Shape for Type {
-    const FIRST: [Self; 3] = [Self::Unknown, Self::External, Self::None];
-    const UNION_MAX: usize = UNION_MAX;
-    const KEEPS_NOTHING: bool = true;
+    const FIRST: &'static [Self] = &[Self::Unknown, Self::External, Self::None];
 
     fn is_var(&self) -> bool {
         matches!(self, Self::Var(..) | Self::SelfOf(_) | Self::SelfClass(_))
@@ -121,6 +119,11 @@ impl Shape for Type {
         }
         self
     }
+}
+
+impl Joined for Type {
+    const UNION_MAX: usize = UNION_MAX;
+    const KEEPS_NOTHING: bool = true;
 
     fn union(parts: Args) -> Self {
         Self::Union(parts)
@@ -149,11 +152,6 @@ impl Types {
 
     pub(super) fn instance(&mut self, class: ClassId, args: &[Ty]) -> Ty {
         self.make(Type::Instance(class, args.into()))
-    }
-
-    /// The members of a union; a type by itself.
-    pub(super) fn members(&self, ty: Ty) -> Vec<Ty> {
-        self.parts(ty).to_vec()
     }
 
     /// The type without `None`.

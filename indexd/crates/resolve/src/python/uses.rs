@@ -2,16 +2,16 @@
 
 use super::Linker;
 use super::attrs::{Hit, in_several_files};
-use super::classes::Member;
 use super::members::{Found, Target};
 use super::names::is_builtin;
 use super::types::{ClassId, File, Type, UNION_MAX};
+use crate::Use;
 use crate::around::Around;
 use indexd_model::facts::ImportKind;
 use indexd_model::path::file_name_of;
 use indexd_model::{
     BindingId, Def, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Link, Links, List, Node, Role, Rule, Source,
-    StrId, Unresolved, UnresolvedReason,
+    UnresolvedReason,
 };
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -19,26 +19,13 @@ use smallvec::SmallVec;
 /// Functions that copy a value with the fields that keywords name replaced.
 const COPIES: [&str; 4] = ["dataclasses.replace", "copy.replace", "attr.evolve", "attrs.evolve"];
 
-/// A use on its way to links.
-struct Use {
-    at: u32,
-    len: u16,
-    role: Role,
-    source: DefIdx,
-    /// True if it may have other targets than its links.
-    is_cut: bool,
-}
-
 impl<'a> Linker<'a> {
     /// Links everything in the file.
     pub(super) fn run(&mut self) -> Links {
         let mut out = Links::default();
         let facts = self.facts(0);
-        self.imports(&mut out);
         let defined: FxHashSet<u32> = facts.interface.defs.iter().map(|d| d.name_span.start).collect();
-        for i in 0..facts.n_exprs() as u32 {
-            let id = ExprId(i);
-            let expr = facts.expr(id);
+        for (id, expr) in crate::exprs(facts) {
             if expr.role != Role::None {
                 self.link_expr(id, &mut out);
             }
@@ -47,6 +34,8 @@ impl<'a> Linker<'a> {
             }
         }
         self.overrides(&mut out);
+        crate::assign_sources(self.around(0), &mut out);
+        self.imports(&mut out);
         let loaded = self.loaded;
         crate::flow::add(facts, loaded.doc(0), |doc| loaded.facts(loaded.open(doc)), &mut out);
         self.constructors(&mut out);
@@ -103,10 +92,8 @@ impl<'a> Linker<'a> {
             }
             _ => return,
         };
-        let len = facts.str(name).len().min(usize::from(u16::MAX)) as u16;
-        let source = self.def_around(0, expr.at);
-        let place = Use { at: expr.at, len, role: expr.role, source, is_cut };
-        self.emit(&place, name, &hits, is_inferred, reason, out);
+        let it = Use { name, at: expr.at, role: expr.role };
+        self.emit(it, &hits, is_inferred, Open { reason, is_cut }, out);
     }
 
     /// Calls of classes also call the constructors that these define themselves. Arguments of a constructor's
@@ -126,22 +113,6 @@ impl<'a> Linker<'a> {
             made.extend(def.map(|def| Link { target: DefRef { file: self.loaded.doc(file), def }, ..*l }));
         }
         out.links.extend(made);
-    }
-
-    /// Links a place to a member of a class.
-    fn emit_member(&self, place: &Use, member: &Member, rule: Rule, out: &mut Links) {
-        let file = self.classes[member.owner].file;
-        let Some(def) = self.preferred(file, &member.defs) else { return };
-        out.links.push(Link {
-            kind: crate::edge_of(place.role),
-            source: place.source,
-            target: DefRef { file: self.loaded.doc(file), def },
-            at: place.at,
-            len: place.len,
-            role: place.role,
-            rule,
-            confidence: rule.confidence(),
-        });
     }
 
     /// Links keyword arguments that name fields: those of a class whose fields make its constructor, and
@@ -165,11 +136,10 @@ impl<'a> Linker<'a> {
             if !member.defs.iter().any(is_field) {
                 continue;
             }
-            let at = facts.expr(e).at;
-            let len = facts.str(name).len().min(usize::from(u16::MAX)) as u16;
-            let place = Use { at, len, role: Role::Key, source: self.def_around(0, at), is_cut: false };
-            let rule = if member.owner == class { Rule::Receiver } else { Rule::Inherited };
-            self.emit_member(&place, &member, rule, out);
+            let it = Use { name, at: facts.expr(e).at, role: Role::Key };
+            let hit = self.hit_of(class, &member);
+            let target = hit.and_then(|(hit, _)| Some((self.reference(hit.target)?, hit.rule)));
+            out.links.extend(target.map(|(target, rule)| it.link(facts, target, rule, rule.confidence())));
         }
     }
 
@@ -196,45 +166,27 @@ impl<'a> Linker<'a> {
         }
     }
 
-    fn emit(
-        &self,
-        place: &Use,
-        name: StrId,
-        hits: &[Hit],
-        is_inferred: bool,
-        reason: UnresolvedReason,
-        out: &mut Links,
-    ) {
-        let kind = crate::edge_of(place.role);
-        let mut n = 0;
+    /// Writes down what a use leads to.
+    fn emit(&self, it: Use, hits: &[Hit], is_inferred: bool, open: Open, out: &mut Links) {
+        let facts = self.facts(0);
+        let before = out.links.len();
         for hit in hits.iter().take(UNION_MAX) {
-            let target = match hit.target {
-                Target::Def(f, d) => DefRef { file: self.loaded.doc(f), def: d },
-                Target::Module(f) => DefRef { file: self.loaded.doc(f), def: DefIdx::NONE },
-                Target::Namespace(_) | Target::External(_) | Target::Dynamic => continue,
-            };
-            n += 1;
+            let Some(target) = self.reference(hit.target) else { continue };
             let rule = if is_inferred { Rule::Inferred } else { hit.rule };
-            out.links.push(Link {
-                kind,
-                source: place.source,
-                target,
-                at: place.at,
-                len: place.len,
-                role: place.role,
-                rule,
-                confidence: shared(rule.confidence(), hits.len()),
-            });
+            out.links.push(it.link(facts, target, rule, shared(rule.confidence(), hits.len())));
         }
-        if n == 0 || place.is_cut {
-            let reason = if n == 0 { reason } else { UnresolvedReason::UnknownReceiver };
-            out.unresolved.push(Unresolved {
-                source: place.source,
-                name,
-                at: place.at,
-                role: place.role,
-                reason,
-            });
+        if out.links.len() == before {
+            out.unresolved.push(it.unresolved(open.reason));
+        } else if open.is_cut {
+            out.unresolved.push(it.unresolved(UnresolvedReason::UnknownReceiver));
+        }
+    }
+
+    fn reference(&self, target: Target) -> Option<DefRef> {
+        match target {
+            Target::Def(file, def) => Some(DefRef { file: self.loaded.doc(file), def }),
+            Target::Module(file) => Some(DefRef { file: self.loaded.doc(file), def: DefIdx::NONE }),
+            Target::Namespace(_) | Target::External(_) | Target::Dynamic => None,
         }
     }
 
@@ -286,20 +238,18 @@ impl<'a> Linker<'a> {
         if hits.len() > 1 { self.one_of(&hits) } else { hits }
     }
 
-    /// Links import statements, and the exports that re-export imported names.
+    /// Links import statements in the scopes that they bind names in, and the exports that re-export these names.
     fn imports(&mut self, out: &mut Links) {
         let facts = self.facts(0);
         let is_package = file_name_of(self.loaded.path(0)).starts_with("__init__.");
         for import in &facts.interface.imports {
             let (found, name) = match import.kind {
                 ImportKind::Module | ImportKind::All | ImportKind::Blank => {
-                    let module = self.imported_module(0, import);
-                    (self.module_target(module), import.module)
+                    (Found::of(self.imported_module(0, import)), import.module)
                 }
                 ImportKind::Name => (self.import_targets(0, import), import.name.unwrap_or(import.module)),
             };
             let text = if import.kind == ImportKind::All { "*" } else { facts.str(name) };
-            let len = text.rsplit('.').next().unwrap_or("").len().min(usize::from(u16::MAX)) as u16;
             let rule = if found.n_hops == 0 { Rule::Import } else { Rule::Reexport };
             let hits = self.hits_of(&found, rule);
             let reason = match found.targets.first() {
@@ -308,9 +258,12 @@ impl<'a> Linker<'a> {
                 _ => UnresolvedReason::NotFound,
             };
             let is_cut = in_several_files(&found.targets);
-            let place = Use { at: import.at, len, role: Role::Import, source: import.scope, is_cut };
-            let first = out.links.len();
-            self.emit(&place, name, &hits, false, reason, out);
+            let it = Use { name, at: import.at, role: Role::Import };
+            let (first, first_open) = (out.links.len(), out.unresolved.len());
+            self.emit(it, &hits, false, Open { reason, is_cut }, out);
+            let len = crate::len_of(text.rsplit('.').next().unwrap_or(""));
+            out.links[first..].iter_mut().for_each(|l| (l.len, l.source) = (len, import.scope));
+            out.unresolved[first_open..].iter_mut().for_each(|u| u.source = import.scope);
             let alias = import.alias;
             let listed =
                 alias.is_some_and(|a| facts.interface.exports.as_ref().is_some_and(|e| e.contains(&a)));
@@ -348,12 +301,20 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// The innermost function, method or class whose text holds `at`, from its name on.
-    pub(super) fn def_around(&mut self, file: File, at: u32) -> DefIdx {
+    /// The functions, methods and classes of a file by place, from their names on.
+    pub(super) fn around(&mut self, file: File) -> &Around {
         let facts = self.facts(file);
         let is_asked = |d: &Def| d.kind.is_callable() || d.kind == DefKind::Class;
-        self.around.entry(file).or_insert_with(|| Around::from_names(facts, is_asked)).at(at)
+        self.around.entry(file).or_insert_with(|| Around::from_names(facts, is_asked))
     }
+}
+
+/// The ways in which a use may stay open.
+struct Open {
+    /// Why it has no link.
+    reason: UnresolvedReason,
+    /// True if it may have other targets than its links.
+    is_cut: bool,
 }
 
 /// The confidence of one of `n` candidates: two may well both be meant (a union of types), more

@@ -4,6 +4,7 @@
 use super::names::is_nothing;
 use super::{Rust, TABLE};
 use crate::declared::{Found, Linker, Space};
+use crate::remembered::nested;
 use crate::typed::{Args, DefAt, Env, Ty, Type};
 use indexd_model::{DefKind, ExprId, Key, Links, Node, Rule, UnresolvedReason};
 use std::rc::Rc;
@@ -164,14 +165,11 @@ fn is_of_foreign_trait(l: &mut Linker<Rust>, at: DefAt) -> bool {
 
 /// A type that an implementation gives a name.
 pub(super) fn assoc(l: &mut Linker<Rust>, ty: Ty, name: &str) -> Option<Ty> {
-    if l.own.n_derefs > DEREFS_MAX {
-        return None;
-    }
-    l.own.n_derefs += 1;
-    let found = implementing(l, Asked { ty, name, space: Space::Types });
-    let out = found.map(|f| l.type_of_found(&f, &[]));
-    l.own.n_derefs -= 1;
-    out.filter(|t| !is_nothing(*t))
+    let find = |l: &mut Linker<Rust>| {
+        let found = implementing(l, Asked { ty, name, space: Space::Types })?;
+        Some(l.type_of_found(&found, &[]))
+    };
+    nested(l, |l| &mut l.own.n_derefs, DEREFS_MAX + 1, find).flatten().filter(|t| !is_nothing(*t))
 }
 
 /// Members that need no pointer to be followed.
@@ -201,10 +199,7 @@ fn direct(l: &mut Linker<Rust>, it: Asked, is_static: bool) -> Option<Found> {
         }
         Type::Var(..) => {
             let bound = l.constraint(it.ty)?;
-            let parts: Args = match l.types.get(bound).clone() {
-                Type::Both(parts) => parts,
-                _ => Rc::from([bound]),
-            };
+            let parts = all_of(l, bound);
             let mut outside = None;
             for part in parts.iter() {
                 let found = match l.types.get(*part).clone() {
@@ -220,6 +215,14 @@ fn direct(l: &mut Linker<Rust>, it: Asked, is_static: bool) -> Option<Found> {
             outside.or_else(|| by_default(l, it))
         }
         _ => implementing(l, it),
+    }
+}
+
+/// The parts of an intersection; a type by itself.
+fn all_of(l: &Linker<Rust>, ty: Ty) -> Args {
+    match l.types.get(ty) {
+        Type::Both(parts) => Rc::clone(parts),
+        _ => Rc::from([ty]),
     }
 }
 
@@ -419,10 +422,7 @@ fn has_member(l: &mut Linker<Rust>, of: Ty, name: &str) -> bool {
 /// is not known to be anything.
 fn meets(l: &mut Linker<Rust>, parameter: Ty, ty: Ty) -> bool {
     let Some(bound) = l.constraint(parameter) else { return !is_nothing(ty) };
-    let parts: Args = match l.types.get(bound).clone() {
-        Type::Both(parts) => parts,
-        _ => Rc::from([bound]),
-    };
+    let parts = all_of(l, bound);
     parts.iter().all(|part| match *l.types.get(*part) {
         Type::Named(at, _) => implements(l, ty, at),
         _ => false,
@@ -437,12 +437,7 @@ fn implements(l: &mut Linker<Rust>, ty: Ty, of: DefAt) -> bool {
         return true;
     }
     if let Type::Var(..) = l.types.get(ty) {
-        let bound = l.constraint(ty);
-        let parts: Args = match bound.map(|b| l.types.get(b).clone()) {
-            Some(Type::Both(parts)) => parts,
-            _ => bound.into_iter().collect(),
-        };
-        return parts.iter().any(|p| is_it(l, *p));
+        return l.constraint(ty).is_some_and(|bound| all_of(l, bound).iter().any(|p| is_it(l, *p)));
     }
     for name in names_of(l, ty) {
         for at in provided(l, Key::any("rust-impl", &name)) {

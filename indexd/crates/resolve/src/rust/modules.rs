@@ -2,6 +2,7 @@
 
 use super::Rust;
 use crate::declared::{Found, Linker};
+use crate::remembered::{remembered, remembered_from};
 use crate::typed::{DefAt, File, Type};
 use indexd_model::facts::Import;
 use indexd_model::path::{ancestors, dir_of, file_name_of, join, normalized};
@@ -12,7 +13,7 @@ use std::rc::Rc;
 /// Folders of a package whose files, or folders with a `main.rs`, are crates of their own.
 const CRATES: [&str; 4] = ["tests", "examples", "benches", "src/bin"];
 /// Modules around each other that are followed.
-const DEPTH_MAX: u32 = 64;
+const DEPTH_MAX: usize = 64;
 
 /// A file as a module.
 pub(super) fn whole(file: File) -> DefAt {
@@ -38,13 +39,15 @@ impl<'a> Linker<'a, Rust> {
 
     /// The folder of the nearest manifest above a path.
     fn package_dir(&mut self, path: &'a str) -> Option<Rc<str>> {
-        if let Some(known) = self.own.packages.get(dir_of(path)) {
-            return known.clone();
-        }
-        let mut dirs = ancestors(dir_of(path));
-        let found = dirs.find(|d| self.files.view.file(&join(d, "Cargo.toml")).is_some()).map(Rc::from);
-        self.own.packages.insert(dir_of(path), found.clone());
-        found
+        remembered(
+            self,
+            |l| &mut l.own.packages,
+            dir_of(path),
+            |l| {
+                let mut dirs = ancestors(dir_of(path));
+                dirs.find(|d| l.files.view.file(&join(d, "Cargo.toml")).is_some()).map(Rc::from)
+            },
+        )
     }
 
     /// What the manifest in a folder states under a name.
@@ -65,11 +68,11 @@ impl<'a> Linker<'a, Rust> {
 
     /// Whether a file is the root of a crate.
     pub(super) fn is_crate(&mut self, file: File) -> bool {
-        if let Some(known) = self.own.roots.get(&file) {
-            return *known;
-        }
+        remembered_from(self, |l| &mut l.own.roots, file, true, |l| l.find_is_crate(file))
+    }
+
+    fn find_is_crate(&mut self, file: File) -> bool {
         let path = self.files.loaded.path(file);
-        self.own.roots.insert(file, true);
         let mut may_be_module = false;
         let is = self.package_dir(path).is_some_and(|dir| {
             let inner = path.strip_prefix(&*dir).unwrap_or(path).trim_start_matches('/');
@@ -88,21 +91,14 @@ impl<'a> Linker<'a, Rust> {
             may_be_module
         });
         // A file that another one declares is a module of that one.
-        let is = is && !(may_be_module && self.declaring(file).is_some());
-        self.own.roots.insert(file, is);
-        is
+        is && !(may_be_module && self.declaring(file).is_some())
     }
 
     /// The module at the root of the crate that a file belongs to.
     pub(super) fn root(&mut self, file: File) -> DefAt {
-        let mut at = whole(file);
-        for _ in 0..DEPTH_MAX {
-            match self.parent_of(at) {
-                Some(parent) => at = parent,
-                None => break,
-            }
-        }
-        at
+        let own = whole(file);
+        let around = std::iter::successors(Some(own), |at| self.parent_of(*at));
+        around.take(DEPTH_MAX + 1).last().unwrap_or(own)
     }
 
     /// A package of this repository: the one that a file belongs to, or what its manifest says lies in
@@ -190,13 +186,8 @@ impl<'a> Linker<'a, Rust> {
         if let Some(def) = m.def.some() {
             return Some(DefAt { def: module_of(&facts, facts.def(def).parent), ..m });
         }
-        if let Some(known) = self.own.parents.get(&m.file) {
-            return *known;
-        }
-        self.own.parents.insert(m.file, None);
-        let found = if self.is_crate(m.file) { None } else { self.declaring(m.file) };
-        self.own.parents.insert(m.file, found);
-        found
+        let find = |l: &mut Self| if l.is_crate(m.file) { None } else { l.declaring(m.file) };
+        remembered_from(self, |l| &mut l.own.parents, m.file, None, find)
     }
 
     /// Where a file is declared as a module.

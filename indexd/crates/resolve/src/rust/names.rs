@@ -312,8 +312,7 @@ pub(super) fn imports(l: &mut Linker<Rust>, out: &mut Links) {
         let found = passed(found, at);
         let found = if matches!(l.types.get(found.ty), Type::Package(_)) { Found::outside() } else { found };
         l.emit(&found, false, Use { name: import.module, at: import.at, role: Role::Import }, out);
-        let len = if import.kind == ImportKind::All { 1 } else { last.len() };
-        out.links[first..].iter_mut().for_each(|k| k.len = len.min(usize::from(u16::MAX)) as u16);
+        crate::shorten(&mut out.links[first..], import, last);
     }
 }
 

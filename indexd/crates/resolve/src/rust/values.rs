@@ -5,9 +5,10 @@ use super::members::{as_static, assoc, behind};
 use super::names::is_nothing;
 use super::{Puts, Rust, TABLE};
 use crate::declared::{Found, Linker, Place, Space};
+use crate::remembered::remembered;
 use crate::typed::{DefAt, File, Ty, Type, Val};
 use indexd_model::facts::SequenceKind;
-use indexd_model::{BindingId, BindingKind, DefKind, ExprId, List, Node, Role, Rule, Source};
+use indexd_model::{BindingId, BindingKind, DefKind, ExprId, Facts, List, Node, Role, Rule, Source};
 use std::rc::Rc;
 
 /// Elements of a literal that are looked at.
@@ -355,13 +356,13 @@ pub(super) fn filled(l: &mut Linker<Rust>, file: File, binding: BindingId, e: Ex
 
 /// Lists the calls of a file that put a value into a variable, the first for each.
 fn puts(l: &mut Linker<Rust>, file: File) -> Rc<Puts> {
-    if let Some(known) = l.own.puts.get(&file) {
-        return Rc::clone(known);
-    }
-    let facts = l.facts(file);
+    remembered(l, |l| &mut l.own.puts, file, |l| Rc::new(find_puts(l.facts(file))))
+}
+
+fn find_puts(facts: Facts) -> Puts {
     let mut out = Puts::default();
-    for e in (0..facts.n_exprs() as u32).map(ExprId) {
-        if let Node::Call { callee, args } = facts.expr(e).node
+    for (_, expr) in crate::exprs(facts) {
+        if let Node::Call { callee, args } = expr.node
             && let Node::Attr { base, name } = facts.expr(callee).node
             && let Node::Name { binding, .. } = facts.expr(base).node
             && binding != BindingId::NONE
@@ -370,8 +371,6 @@ fn puts(l: &mut Linker<Rust>, file: File) -> Rc<Puts> {
             out.entry(binding).or_insert((name, args));
         }
     }
-    let out = Rc::new(out);
-    l.own.puts.insert(file, Rc::clone(&out));
     out
 }
 
@@ -384,7 +383,9 @@ fn called(l: &mut Linker<Rust>, file: File, call: ExprId, callee: ExprId, args: 
             let ty = l.written(file, *facts.list(args).first()?);
             let ty = match facts.str(name) {
                 "collect" => collected(l, file, ty, call),
-                "parse" if l.picked(file, call).hits.is_empty() => l.types.std("Result", &[ty, Ty::UNKNOWN]),
+                "parse" if l.picked(file, call).found.hits.is_empty() => {
+                    l.types.std("Result", &[ty, Ty::UNKNOWN])
+                }
                 "downcast_ref" | "downcast_mut" => l.types.std("Option", &[ty]),
                 _ => return None,
             };
@@ -406,10 +407,7 @@ fn collected(l: &mut Linker<Rust>, file: File, ty: Ty, value: ExprId) -> Ty {
     }
     let facts = l.facts(file);
     let Node::Call { callee, .. } = facts.expr(value).node else { return ty };
-    let callee = match facts.expr(callee).node {
-        Node::Apply { base, .. } => base,
-        _ => callee,
-    };
+    let callee = crate::applied(facts, callee).0;
     let Node::Attr { base, name: called } = facts.expr(callee).node else { return ty };
     if facts.str(called) != "collect" {
         return ty;
@@ -556,17 +554,13 @@ fn item(l: &mut Linker<Rust>, file: File, base: ExprId, index: u16) -> Option<Va
     let v = l.eval(file, base);
     let mut ty = v.ty;
     for _ in 0..4 {
-        if let Type::Named(at, args) = l.types.get(ty).clone()
-            && let Some(parts) = l.positional(at, &args)
-        {
-            return Some(Val { ty: parts.get(usize::from(index)).copied().unwrap_or(Ty::UNKNOWN), ..v });
-        }
-        if let Type::Static(at) = *l.types.get(ty)
-            && let Some(parts) = l.positional(at, &[])
-        {
-            return Some(Val { ty: parts.get(usize::from(index)).copied().unwrap_or(Ty::UNKNOWN), ..v });
-        }
-        if let Type::Tuple(parts) = l.types.get(ty) {
+        let parts = match l.types.get(ty).clone() {
+            Type::Named(at, args) => l.positional(at, &args),
+            Type::Static(at) => l.positional(at, &[]),
+            Type::Tuple(parts) => Some(parts),
+            _ => None,
+        };
+        if let Some(parts) = parts {
             return Some(Val { ty: parts.get(usize::from(index)).copied().unwrap_or(Ty::UNKNOWN), ..v });
         }
         ty = behind(l, ty)?;

@@ -38,8 +38,6 @@ struct Index<'a> {
 pub(crate) struct Files<'a> {
     pub(crate) loaded: &'a Loaded<'a>,
     pub(crate) view: &'a Recorder<'a>,
-    /// Prefix of the keys of names.
-    prefix: &'static str,
     indexes: Vec<Option<Index<'a>>>,
     recorded: FxHashSet<DefAt>,
     /// Prefix of the keys of names in each file.
@@ -49,11 +47,10 @@ pub(crate) struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    pub(crate) fn new(loaded: &'a Loaded<'a>, view: &'a Recorder<'a>, prefix: &'static str) -> Self {
+    pub(crate) fn new(loaded: &'a Loaded<'a>, view: &'a Recorder<'a>) -> Self {
         Self {
             loaded,
             view,
-            prefix,
             indexes: Vec::new(),
             recorded: FxHashSet::default(),
             scopes: Vec::new(),
@@ -86,8 +83,8 @@ impl<'a> Files<'a> {
         if self.scopes.len() <= n {
             self.scopes.resize(n + 1, None);
         }
-        let (prefix, loaded) = (self.prefix, self.loaded);
-        let scope = self.scopes[n].get_or_insert_with(|| format!("{prefix}{}", loaded.path(file)).into());
+        let path = self.loaded.path(file);
+        let scope = self.scopes[n].get_or_insert_with(|| format!("names:{path}").into());
         self.view.note(Key::member(scope, name));
     }
 
@@ -117,6 +114,13 @@ impl<'a> Files<'a> {
     pub(crate) fn provided(&self, doc: FileDoc, key: Key) -> SmallVec<[DefAt; 4]> {
         let file = self.open(doc);
         self.facts(file).interface.provided(key).map(|def| DefAt { file, def }).collect()
+    }
+
+    /// The definitions that files have under a key; none if more than `max` files have some.
+    pub(crate) fn provided_by_few(&mut self, key: Key, max: usize) -> Vec<DefAt> {
+        let docs = self.view.find(key);
+        let docs = docs.iter().filter(|_| docs.len() <= max);
+        docs.flat_map(|doc| self.provided(*doc, key)).collect()
     }
 
     /// The definitions at file level under a name; recorded.
@@ -195,15 +199,14 @@ fn read_index<'a>(facts: &Facts<'a>) -> Index<'a> {
 
 fn read_parents(facts: &Facts) -> Rc<[ExprId]> {
     let mut parents = vec![ExprId::NONE; facts.n_exprs()];
-    for i in 0..facts.n_exprs() as u32 {
-        let mut node: Node = facts.expr(ExprId(i)).node;
+    for (parent, mut expr) in crate::exprs(*facts) {
         let mut set = |e: ExprId| {
             if let Some(slot) = parents.get_mut(e.index()) {
-                *slot = ExprId(i);
+                *slot = parent;
             }
         };
         let mut lists: SmallVec<[indexd_model::List; 2]> = SmallVec::new();
-        node.parts_mut(&mut |part| match part {
+        expr.node.parts_mut(&mut |part| match part {
             indexd_model::facts::Part::Expr(e) => set(*e),
             indexd_model::facts::Part::List(list) => lists.push(*list),
             _ => {}
@@ -215,9 +218,8 @@ fn read_parents(facts: &Facts) -> Rc<[ExprId]> {
 
 fn read_functions(facts: &Facts) -> FxHashMap<BindingId, (ExprId, usize)> {
     let mut out: FxHashMap<BindingId, (ExprId, usize)> = FxHashMap::default();
-    for i in 0..facts.n_exprs() as u32 {
-        let e = ExprId(i);
-        match facts.expr(e).node {
+    for (e, expr) in crate::exprs(*facts) {
+        match expr.node {
             Node::Lambda { params, .. } => {
                 for (n, p) in facts.list(params).iter().enumerate() {
                     if let Node::Name { binding, .. } = facts.expr(*p).node {

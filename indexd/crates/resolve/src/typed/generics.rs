@@ -14,20 +14,6 @@ impl Types {
         if map.is_empty() { ty } else { self.replace(ty, map, 0) }
     }
 
-    /// The parameters of the table of the standard library in a type, in the order of first mention.
-    pub(crate) fn std_vars(&self, ty: Ty, out: &mut Vec<Ty>) {
-        match self.get(ty) {
-            Type::StdVar(_) if !out.contains(&ty) => out.push(ty),
-            Type::Std(_, args) | Type::Tuple(args) | Type::Union(args) | Type::Both(args) => {
-                args.iter().for_each(|a| self.std_vars(*a, out));
-            }
-            Type::Fn { params, result, .. } => {
-                params.iter().chain([result]).for_each(|a| self.std_vars(*a, out));
-            }
-            _ => {}
-        }
-    }
-
     fn replace(&mut self, ty: Ty, map: &[(Ty, Ty)], depth: u32) -> Ty {
         if !self.has_vars(ty) || depth > DEPTH_MAX {
             return ty;

@@ -12,6 +12,15 @@ pub(crate) mod slots;
 pub(crate) mod std;
 pub(crate) mod types;
 
+use indexd_model::List;
+
 pub(crate) use files::{DefAt, File, Files};
 pub(crate) use slots::{Questions, Slot, Val};
 pub(crate) use types::{Args, Env, NameId, Ty, Type, Types};
+
+/// The arguments of a call.
+#[derive(Clone, Copy)]
+pub(crate) struct Site {
+    pub(crate) file: File,
+    pub(crate) args: List,
+}

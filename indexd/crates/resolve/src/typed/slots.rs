@@ -6,6 +6,7 @@
 
 use super::files::{DefAt, File};
 use super::types::Ty;
+use crate::remembered::nested;
 use indexd_model::{BindingId, ExprId};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
@@ -47,7 +48,17 @@ pub(crate) struct Questions {
     /// The outermost question that an answer under way found open.
     lowest: Option<u32>,
     n_partial: u32,
+    /// Members that are looked up, one inside the other.
+    pub(crate) n_members: u32,
+    /// Steps that the run may still take: types can be made to have more members than anybody can look at.
+    n_steps_left: u64,
 }
+
+/// Steps of a run, and what each expression of the file adds.
+const STEPS: u64 = 1_000_000;
+const STEPS_PER_EXPR: u64 = 300;
+/// Members that are looked up for one, one inside the other.
+const MEMBERS_MAX: u32 = 64;
 
 /// The state of a question when it was asked.
 pub(crate) enum Asked {
@@ -61,15 +72,17 @@ pub(crate) struct Opened {
     outer: Option<u32>,
 }
 
-impl Default for Questions {
-    fn default() -> Self {
-        Self::new(60, 20_000)
-    }
-}
-
 impl Questions {
-    pub(crate) fn new(depth_max: u32, partial_max: u32) -> Self {
-        Self { depth_max, partial_max, depth: 0, lowest: None, n_partial: 0 }
+    /// Starts with none, for a file with this number of expressions.
+    pub(crate) fn new(depth_max: u32, partial_max: u32, n_exprs: usize) -> Self {
+        let n_steps_left = STEPS + STEPS_PER_EXPR * n_exprs as u64;
+        Self { depth_max, partial_max, depth: 0, lowest: None, n_partial: 0, n_members: 0, n_steps_left }
+    }
+
+    /// Takes steps; false when there were too many.
+    pub(crate) fn steps(&mut self, n: u64) -> bool {
+        self.n_steps_left = self.n_steps_left.saturating_sub(n);
+        self.n_steps_left > 0
     }
 
     /// Asks a question whose slot holds `slot`; the asker then stores [`Opened::slot`].
@@ -140,33 +153,47 @@ impl<K: Eq + Hash> Slots<K> for FxHashMap<K, Slot> {
     }
 }
 
-/// The slots of expressions: by number for the file being linked, which asks for most of them.
-pub(crate) struct Exprs {
-    own: Vec<Slot>,
-    far: FxHashMap<(File, ExprId), Slot>,
+/// Answers by expression or binding: by number for the file being linked, which asks for most of them.
+pub(crate) struct Memos<T> {
+    own: Vec<Option<T>>,
+    far: FxHashMap<(File, u32), T>,
 }
 
-impl Slots<(File, ExprId)> for Exprs {
-    fn slot(&self, (file, e): (File, ExprId)) -> Slot {
-        if file == 0 {
-            self.own.get(e.index()).copied().unwrap_or(Slot::Empty)
-        } else {
-            self.far.slot((file, e))
+impl<T: Copy> Memos<T> {
+    /// Starts with no answers, for a file with `n_own` expressions or bindings.
+    pub(crate) fn new(n_own: usize) -> Self {
+        Self { own: vec![None; n_own], far: FxHashMap::default() }
+    }
+
+    pub(crate) fn get(&self, file: File, id: u32) -> Option<T> {
+        match file {
+            0 => self.own.get(id as usize).copied().flatten(),
+            _ => self.far.get(&(file, id)).copied(),
         }
     }
 
-    fn set(&mut self, (file, e): (File, ExprId), slot: Slot) {
-        match self.own.get_mut(e.index()).filter(|_| file == 0) {
-            Some(own) => *own = slot,
-            None => self.far.set((file, e), slot),
+    pub(crate) fn set(&mut self, file: File, id: u32, answer: T) {
+        match self.own.get_mut(id as usize).filter(|_| file == 0) {
+            Some(own) => *own = Some(answer),
+            None => _ = self.far.insert((file, id), answer),
         }
+    }
+}
+
+impl Slots<(File, ExprId)> for Memos<Slot> {
+    fn slot(&self, (file, e): (File, ExprId)) -> Slot {
+        self.get(file, e.0).unwrap_or(Slot::Empty)
+    }
+
+    fn set(&mut self, (file, e): (File, ExprId), slot: Slot) {
+        self.set(file, e.0, slot);
     }
 }
 
 /// Answers to the questions of all languages.
 pub(crate) struct Answers {
     /// The types of expressions as values.
-    pub(crate) exprs: Exprs,
+    pub(crate) exprs: Memos<Slot>,
     /// The types that expressions name.
     pub(crate) written: FxHashMap<(File, ExprId), Slot>,
     /// The types that places expect.
@@ -183,7 +210,7 @@ impl Answers {
     /// Starts with no answers, for a file with this number of expressions.
     pub(crate) fn new(n_exprs: usize) -> Self {
         Self {
-            exprs: Exprs { own: vec![Slot::Empty; n_exprs], far: FxHashMap::default() },
+            exprs: Memos::new(n_exprs),
             written: FxHashMap::default(),
             expected: FxHashMap::default(),
             bindings: FxHashMap::default(),
@@ -196,6 +223,11 @@ impl Answers {
 /// A linker that asks such questions.
 pub(crate) trait Asks: Sized {
     fn questions(&mut self) -> &mut Questions;
+
+    /// Takes a step; false when there were too many.
+    fn step(&mut self) -> bool {
+        self.questions().steps(1)
+    }
 
     /// Answers a question once.
     fn once<K: Copy, S: Slots<K>>(
@@ -236,6 +268,25 @@ pub(crate) trait Asks: Sized {
             false => answers(self).remove(&key),
         };
         found
+    }
+
+    /// Answers a question about a member once; `unknown` for a type that leads to itself and once there is too
+    /// much to look at.
+    fn member_once<K: Copy + Eq + Hash, V: Clone>(
+        &mut self,
+        answers: fn(&mut Self) -> &mut FxHashMap<K, V>,
+        key: K,
+        unknown: V,
+        ask: impl FnOnce(&mut Self) -> V,
+    ) -> V {
+        if let Some(known) = answers(self).get(&key) {
+            return known.clone();
+        }
+        let ask = |l: &mut Self| match l.step() {
+            true => l.settled(answers, key, unknown.clone(), ask),
+            false => unknown.clone(),
+        };
+        nested(self, |l| &mut l.questions().n_members, MEMBERS_MAX, ask).unwrap_or(unknown)
     }
 }
 

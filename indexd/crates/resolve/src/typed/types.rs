@@ -79,13 +79,9 @@ pub(crate) enum Type {
 }
 
 /// A kind of types that is interned.
-pub(crate) trait Shape: Clone + Eq + Hash {
+pub(crate) trait Shape: Clone + Eq + Hash + 'static {
     /// The types whose numbers are the constants of [`Ty`], in their order.
-    const FIRST: [Self; 3];
-    /// Parts of a union that are kept.
-    const UNION_MAX: usize;
-    /// True if unions keep the part that has no value.
-    const KEEPS_NOTHING: bool;
+    const FIRST: &'static [Self];
 
     /// Returns true if it is a variable: a type that is known later, whatever its parts are.
     fn is_var(&self) -> bool;
@@ -95,6 +91,14 @@ pub(crate) trait Shape: Clone + Eq + Hash {
 
     /// Applies `of` to each type in it.
     fn mapped(self, of: &mut dyn FnMut(Ty) -> Ty) -> Self;
+}
+
+/// A kind of types that has unions.
+pub(crate) trait Joined: Shape {
+    /// Parts of a union that are kept.
+    const UNION_MAX: usize;
+    /// True if unions keep the part that has no value.
+    const KEEPS_NOTHING: bool;
 
     /// A union of at least two parts.
     fn union(parts: Args) -> Self;
@@ -104,9 +108,7 @@ pub(crate) trait Shape: Clone + Eq + Hash {
 }
 
 impl Shape for Type {
-    const FIRST: [Self; 3] = [Self::Unknown, Self::External, Self::Nothing];
-    const UNION_MAX: usize = UNION_MAX;
-    const KEEPS_NOTHING: bool = false;
+    const FIRST: &'static [Self] = &[Self::Unknown, Self::External, Self::Nothing];
 
     fn is_var(&self) -> bool {
         // Which parameters an expression mentions is not looked at.
@@ -141,6 +143,11 @@ impl Shape for Type {
         }
         self
     }
+}
+
+impl Joined for Type {
+    const UNION_MAX: usize = UNION_MAX;
+    const KEEPS_NOTHING: bool = false;
 
     fn union(parts: Args) -> Self {
         Self::Union(parts)
@@ -173,7 +180,7 @@ impl<T: Shape> Interned<T> {
         let (types, has_vars, names) = (Vec::new(), Vec::new(), Vec::new());
         let (ids, cut, name_ids) = (FxHashMap::default(), FxHashSet::default(), FxHashMap::default());
         let mut it = Self { types, has_vars, ids, cut, names, name_ids };
-        T::FIRST.into_iter().for_each(|t| _ = it.make(t));
+        T::FIRST.iter().for_each(|t| _ = it.make(t.clone()));
         it
     }
 
@@ -198,6 +205,19 @@ impl<T: Shape> Interned<T> {
         id
     }
 
+    /// Adds the variables of a kind that a type mentions, in the order of first mention.
+    pub(crate) fn mentioned(&self, ty: Ty, is_meant: fn(&T) -> bool, out: &mut Vec<Ty>) {
+        let t = self.get(ty);
+        if is_meant(t) {
+            push_new(out, ty);
+        } else if self.has_vars(ty) {
+            t.any_part(&mut |part| {
+                self.mentioned(part, is_meant, out);
+                false
+            });
+        }
+    }
+
     pub(crate) fn name(&mut self, text: &str) -> NameId {
         if let Some(&id) = self.name_ids.get(text) {
             return id;
@@ -212,7 +232,9 @@ impl<T: Shape> Interned<T> {
     pub(crate) fn text(&self, name: NameId) -> Rc<str> {
         Rc::clone(&self.names[name.0 as usize])
     }
+}
 
+impl<T: Joined> Interned<T> {
     /// Returns the union of `parts`, in the order of first mention. Parts that are unknown, and those without a
     /// value where they are not kept, add nothing next to known ones. Of many parts the first ones are kept.
     pub(crate) fn union(&mut self, parts: &[Ty]) -> Ty {
