@@ -2,7 +2,6 @@
 
 use crate::cli::Common;
 use crate::commands::Target;
-use crate::progress::Progress;
 use crate::session::Session;
 use crate::style::{Style, safe_line};
 use indexd_proto::Method;
@@ -61,7 +60,7 @@ impl Code {
             wait: Some(wait),
             ..HighlightParams::default()
         };
-        let answer = session.ask(Method::Highlight, &params, &mut Progress::new(true));
+        let answer = session.ask(Method::Highlight, &params);
         Self::from(answer.map_or_else(|_| Vec::new(), |answer: HighlightResult| answer.lines))
     }
 

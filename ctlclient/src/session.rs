@@ -7,7 +7,7 @@
 use crate::cli::Common;
 use crate::failure::Failure;
 use crate::launch;
-use crate::progress::Progress;
+use crate::progress::{Listener, Progress};
 use crate::transport::{Transport, dial, wait_for_child};
 use indexd_proto::correlation::{Correlated, CorrelationId};
 use indexd_proto::error::{ErrorCode, ErrorObject};
@@ -116,10 +116,14 @@ pub struct Session {
     /// True if the daemon may ask this client to fetch a published index.
     pulls: bool,
     is_quiet: bool,
+    progress: Progress,
 }
 
 /// Says whether whoever asked no longer wants the answer.
 pub type Stop = Box<dyn Fn() -> bool>;
+
+/// Takes the pieces of an answer as they come.
+pub type Chunk<'c> = dyn FnMut(&str) -> Result<(), Failure> + 'c;
 
 /// How often that is asked while a request is under way.
 const STOP_INTERVAL: Duration = Duration::from_millis(50);
@@ -173,6 +177,7 @@ impl Session {
             stop: None,
             pulls: true,
             is_quiet: common.quiet,
+            progress: Progress::new(common.quiet),
         })
     }
 
@@ -193,17 +198,22 @@ impl Session {
         self.stop = Some(stop);
     }
 
+    /// Passes progress on to `listener` instead of drawing a bar; without one nothing shows it.
+    pub fn tells_progress(&mut self, listener: Option<Listener>) {
+        self.progress = Progress::told(listener);
+    }
+
+    /// True if requests should ask for progress.
+    pub fn wants_progress(&self) -> bool {
+        self.progress.is_wanted()
+    }
+
     /// Sends a request and gives the line of its answer; see [`result`].
     ///
     /// # Errors
     /// The daemon's, or `POC_E_DAEMON_UNAVAILABLE` when it goes away.
-    pub fn call<P: Serialize>(
-        &mut self,
-        method: Method,
-        params: &P,
-        progress: &mut Progress,
-    ) -> Result<Vec<u8>, Failure> {
-        self.call_with(method, params, progress, &mut |_| Ok(()))
+    pub fn call<P: Serialize>(&mut self, method: Method, params: &P) -> Result<Vec<u8>, Failure> {
+        self.call_with(method, params, &mut |_| Ok(()))
     }
 
     /// The same, read as the type that it should have.
@@ -214,9 +224,8 @@ impl Session {
         &mut self,
         method: Method,
         params: &P,
-        progress: &mut Progress,
     ) -> Result<A, Failure> {
-        result(&self.call(method, params, progress)?)
+        result(&self.call(method, params)?)
     }
 
     /// The line of a request, under the name that the user gave it.
@@ -234,19 +243,14 @@ impl Session {
         &mut self,
         method: Method,
         params: &P,
-        progress: &mut Progress,
-        chunk: &mut dyn FnMut(&str) -> Result<(), Failure>,
+        chunk: &mut Chunk,
     ) -> Result<Vec<u8>, Failure> {
         let request = self.request(method, params)?;
-        self.send_until_answered(&request, progress, chunk)
+        self.progress.begin();
+        self.send_until_answered(&request, chunk)
     }
 
-    fn send_until_answered(
-        &mut self,
-        request: &[u8],
-        progress: &mut Progress,
-        chunk: &mut dyn FnMut(&str) -> Result<(), Failure>,
-    ) -> Result<Vec<u8>, Failure> {
+    fn send_until_answered(&mut self, request: &[u8], chunk: &mut Chunk) -> Result<Vec<u8>, Failure> {
         let mut tries = RECONNECTS_MAX;
         // What was passed on cannot be taken back, so the rest must come from the same answer.
         let has_chunks = std::cell::Cell::new(false);
@@ -257,7 +261,7 @@ impl Session {
         let mut was_lost = false;
         let patient_until = self.deadline.unwrap_or_else(|| Instant::now() + BUSY_PATIENCE);
         loop {
-            match self.greet_and_send(request).and_then(|()| self.exchange(progress, &mut passed)) {
+            match self.greet_and_send(request).and_then(|()| self.exchange(&mut passed)) {
                 Ok(Some(answer)) => return Ok(answer),
                 Ok(None) => self.upgrade()?,
                 Err(failure) if tries > 0 && self.is_ending(&failure) => {
@@ -341,13 +345,9 @@ impl Session {
     }
 
     /// Reads until the request is answered; `None` when the daemon is older and should be replaced.
-    fn exchange(
-        &mut self,
-        progress: &mut Progress,
-        chunk: &mut dyn FnMut(&str) -> Result<(), Failure>,
-    ) -> Result<Option<Vec<u8>>, Failure> {
+    fn exchange(&mut self, chunk: &mut Chunk) -> Result<Option<Vec<u8>>, Failure> {
         loop {
-            match self.event(progress, chunk)? {
+            match self.event(chunk)? {
                 Event::Hello(hello) => {
                     let older = build().is_newer_than(&hello.server);
                     self.greeted = Some(hello);
@@ -365,18 +365,14 @@ impl Session {
                     return Err(error.into());
                 }
                 Event::Answer(line) => {
-                    progress.clear();
+                    self.progress.clear();
                     return Ok(Some(line));
                 }
             }
         }
     }
 
-    fn event(
-        &mut self,
-        progress: &mut Progress,
-        chunk: &mut dyn FnMut(&str) -> Result<(), Failure>,
-    ) -> Result<Event, Failure> {
+    fn event(&mut self, chunk: &mut Chunk) -> Result<Event, Failure> {
         loop {
             let line = self.line()?;
             // Read once, by whoever knows its type: a pack has a few hundred kilobytes.
@@ -388,7 +384,7 @@ impl Session {
                 (Some(method), Some(params)) => match &**method {
                     "$/progress" => {
                         if let Ok(p) = serde_json::from_str::<ProgressParams>(params.get()) {
-                            progress.show(&p);
+                            self.progress.show(&p);
                         }
                     }
                     PULL => {
@@ -398,7 +394,7 @@ impl Session {
                     }
                     "$/chunk" => {
                         let piece: ChunkParams = serde_json::from_str(params.get()).map_err(shape)?;
-                        progress.clear();
+                        self.progress.clear();
                         chunk(&piece.text)?;
                     }
                     _ => {}

@@ -79,7 +79,7 @@ impl Here {
 fn describe(common: &Common, session: &mut Session) -> Result<Tree, Failure> {
     let target = Target::of(common)?;
     let params = DescribeParams { repo: target.repo, cwd: target.cwd };
-    session.ask(Method::ShareDescribe, &params, &mut Progress::new(true))
+    session.ask(Method::ShareDescribe, &params)
 }
 
 /// A bar for bytes on their way, and whether to go on.
@@ -142,7 +142,7 @@ fn push(common: &Common, url: Option<&str>) -> Result<(), Failure> {
     sweep(&here.tree.folder);
     let target = Target::of(common)?;
     let folder = Folder::new(Path::new(&here.tree.folder).join(format!("push-{}", std::process::id())))?;
-    let mut progress = Progress::new(common.quiet);
+    let progress = Progress::new(common.quiet);
     let mut layers = here.runtime.block_on(crate::base(&here.remote, &here.tree, &folder.path))?;
     let params = ShareExportParams {
         repo: target.repo,
@@ -152,7 +152,7 @@ fn push(common: &Common, url: Option<&str>) -> Result<(), Failure> {
         wait: None,
         progress: progress.is_wanted(),
     };
-    let rows: ShareExportResult = here.session.ask(Method::ShareExport, &params, &mut progress)?;
+    let rows: ShareExportResult = here.session.ask(Method::ShareExport, &params)?;
     if !rows.is_above {
         layers.clear();
     }
@@ -256,15 +256,14 @@ fn fetch_and_begin(
         folder.stays = matches!(fetched, Err(ShareError::Unreachable(_) | ShareError::Denied(_)));
         fetched?;
     }
-    let mut progress = progress.borrow_mut();
     let params = BeginParams {
         repo: Some(here.tree.root.clone()),
         folder: Some(folder.path.display().to_string()),
         layers: found.state.layers.clone(),
-        progress: progress.is_wanted(),
+        progress: progress.borrow().is_wanted(),
         ..BeginParams::default()
     };
-    let begun: BeginResult = here.session.ask(Method::ShareBegin, &params, &mut progress)?;
+    let begun: BeginResult = here.session.ask(Method::ShareBegin, &params)?;
     let pulled = unpulled(here, begun.reason, Some(&found));
     Ok(SharePull { begun: begun.begun, n_files: begun.n_files, n_extracted: begun.n_extracted, ..pulled })
 }
@@ -287,7 +286,7 @@ fn first_pull(common: &Common) -> Result<(), Failure> {
     let params =
         BeginParams { repo: Target::of(common)?.repo, reason: Some(reason), ..BeginParams::default() };
     let mut session = Session::connect(common, Start::Never)?.without_pulls();
-    session.ask::<_, BeginResult>(Method::ShareBegin, &params, &mut Progress::new(true)).map(drop)
+    session.ask::<_, BeginResult>(Method::ShareBegin, &params).map(drop)
 }
 
 fn try_first_pull(common: &Common) -> Result<SharePull, Failure> {
@@ -311,7 +310,7 @@ fn try_first_pull(common: &Common) -> Result<SharePull, Failure> {
 fn is_wanted(common: &Common, root: &str) -> bool {
     let ask = || {
         let mut session = Session::connect(common, Start::Never)?.without_pulls();
-        session.ask::<_, StatusResult>(Method::Status, &StatusParams {}, &mut Progress::new(true))
+        session.ask::<_, StatusResult>(Method::Status, &StatusParams {})
     };
     let is_unbuilt = |state| matches!(state, State::Building | State::Closed);
     ask().is_ok_and(|status| status.workspaces.iter().any(|w| w.root == root && is_unbuilt(w.state)))

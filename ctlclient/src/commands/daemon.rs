@@ -6,7 +6,6 @@ use crate::cli::Common;
 use crate::failure::Failure;
 use crate::launch;
 use crate::output::Output;
-use crate::progress::Progress;
 use crate::session::{self, Session, Start};
 use crate::style::{Style, bytes, count, number, safe_line};
 use indexd_proto::error::ErrorCode;
@@ -186,7 +185,7 @@ fn greet(session: &mut Session) -> Result<HelloResult, Failure> {
         protocol: Some(ProtocolRange::OURS),
         ..HelloParams::default()
     };
-    session.ask(Method::Hello, &params, &mut Progress::new(true))
+    session.ask(Method::Hello, &params)
 }
 
 /// Prints the versions of both sides.

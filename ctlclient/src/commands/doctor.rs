@@ -6,7 +6,6 @@ use crate::cli::Common;
 use crate::failure::Failure;
 use crate::launch;
 use crate::output::Output;
-use crate::progress::Progress;
 use crate::session::{self, Session, Start, own_uid};
 use crate::style::{Style, bytes, safe_line};
 use indexd_proto::Method;
@@ -305,8 +304,7 @@ fn daemon(common: &Common, dirs: &Dirs) -> Vec<Check> {
             return vec![socket, config_alone()];
         }
     };
-    let quiet = &mut Progress::new(true);
-    let status: StatusResult = match session.ask(Method::Status, &StatusParams {}, quiet) {
+    let status: StatusResult = match session.ask(Method::Status, &StatusParams {}) {
         Ok(status) => status,
         Err(Failure::Error(e)) => {
             return vec![fail(
@@ -319,7 +317,7 @@ fn daemon(common: &Common, dirs: &Dirs) -> Vec<Check> {
     };
     let mut checks = vec![ok("socket", format!("{} answers", status.daemon.socket))];
     checks.extend(running(&status.daemon));
-    match session.ask(Method::ConfigShow, &ConfigParams::default(), quiet) {
+    match session.ask(Method::ConfigShow, &ConfigParams::default()) {
         Ok(ConfigResult { entries, .. }) => {
             let n = entries.iter().filter(|e| e.value != e.default).count();
             checks.push(ok("config", format!("{n} settings differ from the defaults")));

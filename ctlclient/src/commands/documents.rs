@@ -59,12 +59,11 @@ enum MapForm {
 /// Prints the map of a repository, or writes it to a file.
 pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
     let target = Target::of(common)?;
-    let mut progress = Progress::new(common.quiet);
     let params = MapParams {
         repo: target.repo,
         cwd: target.cwd,
         wait: Some(wait(&args.wait)),
-        progress: progress.is_wanted(),
+        progress: Progress::new(common.quiet).is_wanted(),
         no_cache: args.no_cache,
         max_tokens: args.budget,
         whole: args.all,
@@ -77,7 +76,7 @@ pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
     if !args.wait.overlays.is_empty() {
         return Err(Failure::new(ErrorCode::NotSupported, "a map shows what is saved, not overlays"));
     }
-    let line = Session::open(common)?.call(Method::Map, &params, &mut progress)?;
+    let line = Session::open(common)?.call(Method::Map, &params)?;
     let answer: MapResult = session::result(&line)?;
     let text = answer.page.as_deref().unwrap_or(&answer.markdown);
     put(common, args.out.as_deref(), text, |out| out.json_line(session::raw(&line)?))?;
@@ -117,7 +116,6 @@ fn warn(common: &Common, warnings: &[String]) {
 }
 
 fn by_index(common: &Common, args: &PackArgs, query: &str) -> Result<MarkdownResult, Failure> {
-    let mut progress = Progress::new(common.quiet);
     let PackParams { call, request } = super::pack::params(common, args, query.to_owned())?;
     let plain = Request { query: request.query.clone(), include_explain: Some(false), ..Request::default() };
     if request != plain {
@@ -135,7 +133,7 @@ fn by_index(common: &Common, args: &PackArgs, query: &str) -> Result<MarkdownRes
         progress: call.progress,
         no_cache: call.no_cache,
     };
-    Session::open(common)?.ask(Method::PackMarkdown, &params, &mut progress)
+    Session::open(common)?.ask(Method::PackMarkdown, &params)
 }
 
 /// Whether a failure says that there is no index to ask.

@@ -5,7 +5,6 @@ use super::{asked, note, print_view, put, terminal};
 use crate::cli::{Common, WaitArgs, word};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::style::{Style, safe_line};
 use indexd_proto::Method;
@@ -127,7 +126,7 @@ pub fn around(common: &Common, args: &AroundArgs) -> Result<(), Failure> {
         min_confidence: Some(args.min_confidence),
         ..GraphParams::default()
     });
-    let line = Session::open(common)?.call(Method::Around, &params, &mut Progress::new(common.quiet))?;
+    let line = Session::open(common)?.call(Method::Around, &params)?;
     let answer: GraphResult = session::result(&line)?;
     match &answer.picture {
         Some(picture) => put(args.out.as_deref(), picture)?,

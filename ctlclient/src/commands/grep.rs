@@ -4,7 +4,6 @@ use super::{asked, note, terminal};
 use crate::cli::{Common, WaitArgs};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::style::{Style, safe, safe_line};
 use indexd_proto::Method;
@@ -148,7 +147,6 @@ pub fn lines_around(common: &Common) -> Option<u32> {
 
 /// Prints lines that match; none is exit status 1.
 pub fn grep(common: &Common, args: &GrepArgs) -> Result<(), Failure> {
-    let mut progress = Progress::new(common.quiet);
     let params = params(common, args)?;
     let mut session = Session::open(common)?;
     let style = Style::of_code(common);
@@ -157,14 +155,13 @@ pub fn grep(common: &Common, args: &GrepArgs) -> Result<(), Failure> {
     }
     let mut out = Output::stdout();
     if args.all && !common.json && !params.count {
-        let envelope = every_line(&mut session, params, &mut progress, &mut |l| {
-            out.styled_line(&line_text(l, args.vimgrep, style))
-        })?;
+        let envelope =
+            every_line(&mut session, params, &mut |l| out.styled_line(&line_text(l, args.vimgrep, style)))?;
         out.finish()?;
         note(common, &envelope.ok_or(Failure::NoResult)?, &[]);
         return Ok(());
     }
-    let line = session.call(Method::Grep, &params, &mut progress)?;
+    let line = session.call(Method::Grep, &params)?;
     let answer: GrepResult = session::result(&line)?;
     match &answer.text {
         _ if common.json => out.line(session::raw(&line)?)?,
@@ -187,11 +184,10 @@ pub fn grep(common: &Common, args: &GrepArgs) -> Result<(), Failure> {
 fn every_line(
     session: &mut Session,
     params: GrepParams,
-    progress: &mut Progress,
     print: &mut dyn FnMut(&GrepLine) -> Result<(), Failure>,
 ) -> Result<Option<Envelope>, Failure> {
     let counting = GrepParams { count: true, ..params.clone() };
-    let counted: GrepResult = session.ask(Method::Grep, &counting, progress)?;
+    let counted: GrepResult = session.ask(Method::Grep, &counting)?;
     let root = counted.envelope.root.clone();
     let mut files = &counted.files[..];
     while !files.is_empty() {
@@ -199,7 +195,7 @@ fn every_line(
         let paths = group.iter().map(|f| f.file_rel_path.clone()).collect();
         let mut params = GrepParams { repo: Some(root.clone()), cwd: None, paths, ..params.clone() };
         loop {
-            let answer: GrepResult = session.ask(Method::Grep, &params, progress)?;
+            let answer: GrepResult = session.ask(Method::Grep, &params)?;
             answer.lines.iter().try_for_each(&mut *print)?;
             params.skip += answer.lines.len() as u32;
             if answer.lines.is_empty() || u64::from(params.skip) >= answer.n_lines {
@@ -230,7 +226,7 @@ fn look(
 ) -> Result<(), Failure> {
     let limit = params.limit.or(Some(LINES_SEEN));
     let params = GrepParams { max_tokens: None, limit, ..params };
-    let answer: GrepResult = session.ask(Method::Grep, &params, &mut Progress::new(common.quiet))?;
+    let answer: GrepResult = session.ask(Method::Grep, &params)?;
     let texts = terminal::Texts::of(&params.patterns, args.fixed_strings, args.ignore_case);
     let (lines, n) = (&answer.lines, answer.n_lines);
     terminal::print(common, session, style, terminal::grep_places(lines), |code| {

@@ -7,7 +7,6 @@ use crate::cli::Common;
 use crate::failure::Failure;
 use crate::launch;
 use crate::output::Output;
-use crate::progress::Progress;
 use crate::session::{Session, Start, is_autostart_forbidden};
 use indexd_proto::Method;
 use indexd_proto::card::{CardParams, CardResult};
@@ -63,7 +62,7 @@ fn answer(common: &Common, input: &str) -> Option<Value> {
         wait: Some(Wait { mode: WaitMode::Best, timeout_ms: Some(FRESH_MS), build_timeout_ms: Some(0) }),
         ..CardParams::default()
     };
-    let card: CardResult = session.ask(Method::Card, &params, &mut Progress::new(true)).ok()?;
+    let card: CardResult = session.ask(Method::Card, &params).ok()?;
     let is_code = !matches!(card.symbol.kind.as_str(), "file" | "section" | "module");
     if !card.others.is_empty() || !is_code || !card.envelope.fresh {
         return None;

@@ -3,7 +3,6 @@
 use super::{asked, note, print, print_view, standard_input, terminal};
 use crate::cli::{Common, WaitArgs, tokens};
 use crate::failure::Failure;
-use crate::progress::Progress;
 use crate::session::Session;
 use crate::style::{Style, safe_line};
 use indexd_proto::Method;
@@ -145,7 +144,7 @@ fn names_near(common: &Common, args: &SearchArgs) -> Result<Option<String>, Fail
     let mut session = Session::open(common)?;
     for word in words.filter(|w| w.chars().count() > 2).take(WORDS_COMPARED) {
         let params = asked!(SymbolParams, common, &args.wait, { name: word.to_owned(), limit: Some(1) });
-        let asked = session.ask::<_, SymbolResult>(Method::Symbol, &params, &mut Progress::new(true));
+        let asked = session.ask::<_, SymbolResult>(Method::Symbol, &params);
         if let Err(Failure::Error(error)) = asked
             && error.data.hint.starts_with("did you mean")
         {

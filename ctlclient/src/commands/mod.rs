@@ -36,7 +36,6 @@ use crate::cli::{Cli, Common, WaitArgs, with_common};
 use crate::code::Code;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::progress::Progress;
 use crate::replacement::Replacement;
 use crate::session::{self, Session};
 use crate::style::{Style, count, safe_line};
@@ -220,7 +219,7 @@ fn print_view<A: DeserializeOwned>(
     if common.json || !style.is_view {
         return print_of(common, &mut session, method, params, text);
     }
-    let answer: A = session.ask(method, params, &mut Progress::new(common.quiet))?;
+    let answer: A = session.ask(method, params)?;
     terminal::print(common, &mut session, style, places(&answer), |code| view(&answer, style, code))?;
     Ok(answer)
 }
@@ -233,7 +232,7 @@ fn print_of<A: DeserializeOwned>(
     params: &impl Serialize,
     text: impl FnOnce(&A, Style) -> String,
 ) -> Result<A, Failure> {
-    let line = session.call(method, params, &mut Progress::new(common.quiet))?;
+    let line = session.call(method, params)?;
     let answer: A = session::result(&line)?;
     let mut out = Output::stdout();
     if common.json {

@@ -4,7 +4,6 @@ use super::Target;
 use crate::cli::{self, Common};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::progress::Progress;
 use crate::session::{Session, Start};
 use crate::style::{Style, bytes, count, number, safe_line};
 use indexd_proto::Method;
@@ -61,7 +60,7 @@ pub fn overview(common: &Common) -> Result<(), Failure> {
 /// The workspaces of a running daemon; none is started to say that there is nothing.
 fn workspaces(common: &Common) -> Option<Vec<WorkspaceStatus>> {
     let mut session = Session::connect(common, Start::Never).ok()?;
-    let status = session.ask(Method::Status, &StatusParams {}, &mut Progress::new(true));
+    let status = session.ask(Method::Status, &StatusParams {});
     status.ok().map(|status: StatusResult| status.workspaces)
 }
 

@@ -6,7 +6,6 @@ use crate::cli::{Common, WaitArgs, tokens, word};
 use crate::code::Code;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::style::{self, Style};
 use clap::ValueEnum;
@@ -177,19 +176,18 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     }
     let mut session = Session::open(common)?;
     let style = Style::of_code(common);
-    let mut progress = Progress::new(common.quiet);
     let mut params = params(common, args, query)?;
     params.call.rendered = prints_text(common, args);
     params.call.page = is_page;
     if let Some(wanted) = args.write.as_deref().filter(|id| !id.is_empty()) {
         // Nothing is kept of a pack that is another one.
-        let line = session.call(Method::Pack, &params, &mut progress)?;
+        let line = session.call(Method::Pack, &params)?;
         let answer: PackResult = session::result(&line)?;
         check_id(&parse(answer.pack)?, wanted)?;
         params.request.index_signature = Some(answer.envelope.index_signature);
     }
     params.call.write = args.write.is_some();
-    let line = session.call(Method::Pack, &params, &mut progress)?;
+    let line = session.call(Method::Pack, &params)?;
     let answer: PackResult = session::result(&line)?;
     print(common, args, &mut session, style, &answer)?;
     let mut warnings = warnings(answer.pack)?;
@@ -278,7 +276,7 @@ fn read(common: &Common, args: &PackArgs, pack_id: &str) -> Result<(), Failure> 
     let target = super::Target::of(common)?;
     let params = PackGetParams { repo: target.repo, cwd: target.cwd, pack_id: pack_id.to_owned() };
     let mut session = Session::open(common)?;
-    let line = session.call(Method::PackGet, &params, &mut Progress::new(true))?;
+    let line = session.call(Method::PackGet, &params)?;
     let got: PackGetResult = session::result(&line)?;
     if !common.json {
         return look(common, args, &mut session, Style::of_code(common), &parse(got.pack)?);

@@ -25,12 +25,12 @@ pub fn pack(common: &Common, args: &PackArgs, file: &Path, query: String) -> Res
             return Err(Failure::new(ErrorCode::NotSupported, message));
         }
     };
-    let (target, mut progress) = (Target::of(common)?, Progress::new(common.quiet));
+    let target = Target::of(common)?;
     let params = SourcesParams {
         repo: target.repo,
         cwd: target.cwd,
         wait: Some(wait(&args.wait)),
-        progress: progress.is_wanted(),
+        progress: Progress::new(common.quiet).is_wanted(),
         query: (!query.trim().is_empty()).then_some(query),
         sources: read(file)?,
         // The budget of an answer has no reserves.
@@ -42,7 +42,7 @@ pub fn pack(common: &Common, args: &PackArgs, file: &Path, query: String) -> Res
         template,
         ..SourcesParams::default()
     };
-    let line = Session::open(common)?.call(Method::ContextPack, &params, &mut progress)?;
+    let line = Session::open(common)?.call(Method::ContextPack, &params)?;
     let answer: SourcesResult = session::result(&line)?;
     if common.json {
         let mut out = Output::stdout();

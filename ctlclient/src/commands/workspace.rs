@@ -76,7 +76,7 @@ pub fn index(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
     let Some(seconds) = args.wait else { return add(common, &mut session, target) };
     // Whoever asks for an index by name gets one, also where nothing looks like a project.
     let params = AddParams { repo: target.repo.clone(), cwd: target.cwd.clone() };
-    session.ask::<_, WorkspaceStatus>(Method::WorkspaceAdd, &params, &mut Progress::new(true))?;
+    session.ask::<_, WorkspaceStatus>(Method::WorkspaceAdd, &params)?;
     let ms = Duration::from_secs_f64(seconds.clamp(0.0, 3_600.0)).as_millis() as u64;
     let params = WaitParams {
         repo: target.repo,
@@ -94,8 +94,7 @@ pub fn index(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
 
 /// True if the user publishes each index when it is ready.
 fn is_to_be_published(session: &mut Session) -> Result<bool, Failure> {
-    let quiet = &mut Progress::new(true);
-    let ConfigResult { entries, .. } = session.ask(Method::ConfigShow, &ConfigParams::default(), quiet)?;
+    let ConfigResult { entries, .. } = session.ask(Method::ConfigShow, &ConfigParams::default())?;
     Ok(entries.iter().any(|entry| entry.key == "share.push" && entry.value == true))
 }
 
@@ -115,11 +114,7 @@ pub fn adds_unmarked(common: &Common, failure: &Failure) -> bool {
         && matches!(said.trim().to_lowercase().as_str(), "y" | "yes");
     let add = || {
         let params = AddParams { repo: Some(root.to_owned()), cwd: None };
-        Session::open(common)?.ask::<_, WorkspaceStatus>(
-            Method::WorkspaceAdd,
-            &params,
-            &mut Progress::new(true),
-        )
+        Session::open(common)?.ask::<_, WorkspaceStatus>(Method::WorkspaceAdd, &params)
     };
     is_yes && add().is_ok()
 }
@@ -127,7 +122,7 @@ pub fn adds_unmarked(common: &Common, failure: &Failure) -> bool {
 /// Registers a repository and prints its condition.
 fn add(common: &Common, session: &mut Session, target: Target) -> Result<(), Failure> {
     let params = AddParams { repo: target.repo, cwd: target.cwd };
-    let status: WorkspaceStatus = session.ask(Method::WorkspaceAdd, &params, &mut Progress::new(true))?;
+    let status: WorkspaceStatus = session.ask(Method::WorkspaceAdd, &params)?;
     let mut out = Output::stdout();
     match common.json {
         true => out.object("Workspace", &status)?,
@@ -200,7 +195,6 @@ fn workspace_text(w: &WorkspaceStatus, style: Style) -> String {
 /// Registers, lists or forgets repositories.
 pub fn workspace(common: &Common, args: &WorkspaceArgs) -> Result<(), Failure> {
     let mut session = Session::open(common)?;
-    let quiet = &mut Progress::new(true);
     match &args.command {
         WorkspaceCommand::Add { dir } => add(common, &mut session, target(common, dir.as_deref())?)?,
         WorkspaceCommand::List => {
@@ -211,7 +205,7 @@ pub fn workspace(common: &Common, args: &WorkspaceArgs) -> Result<(), Failure> {
             let target = target(common, dir.as_deref())?;
             let root = target.repo.or(target.cwd).unwrap_or_default();
             let params = RemoveParams { repo: root.clone() };
-            let removed: RemoveResult = session.ask(Method::WorkspaceRemove, &params, quiet)?;
+            let removed: RemoveResult = session.ask(Method::WorkspaceRemove, &params)?;
             let mut out = Output::stdout();
             match common.json {
                 true => out.object("WorkspaceRemoved", &removed)?,

@@ -12,7 +12,7 @@ use crate::cli::{ColorWhen, Common};
 use crate::commands::pack::default_budgets;
 use crate::commands::{graph as edges, lookup, pack_text};
 use crate::failure::Failure;
-use crate::progress::{Listener, Progress};
+use crate::progress::Listener;
 use crate::session::{self, Session, Stop, shape};
 use crate::style::{Style, count, safe_line};
 use indexd_proto::Method;
@@ -192,9 +192,7 @@ struct MapArguments {
 /// A connection with what the call is about.
 struct Asking<'a> {
     session: Session,
-    progress: Progress,
     root: &'a str,
-    wants_progress: bool,
 }
 
 impl Asking<'_> {
@@ -202,8 +200,11 @@ impl Asking<'_> {
     fn call<P: serde::Serialize>(&mut self, method: Method, params: &P) -> Result<Vec<u8>, Failure> {
         let wait = Wait { build_timeout_ms: Some(BUILD_WAIT_MS), ..Wait::default() };
         let mut params = serde_json::to_value(params).map_err(shape)?;
-        lay_over(&mut params, json!({"repo": self.root, "wait": wait, "progress": self.wants_progress}));
-        self.session.call(method, &params, &mut self.progress)
+        lay_over(
+            &mut params,
+            json!({"repo": self.root, "wait": wait, "progress": self.session.wants_progress()}),
+        );
+        self.session.call(method, &params)
     }
 }
 
@@ -264,8 +265,8 @@ impl Desk {
         let mut session = Session::open(&common)?;
         session.asks_for_agents();
         session.stop_when(stop);
-        let wants_progress = listener.is_some();
-        Ok(Asking { session, progress: Progress::told(listener), root, wants_progress })
+        session.tells_progress(listener);
+        Ok(Asking { session, root })
     }
 
     fn pack(&self, asking: &mut Asking, args: PackArguments, tool: Tool) -> Result<Outcome, Failure> {
@@ -299,7 +300,7 @@ impl Desk {
     fn get(&self, asking: &mut Asking, args: &GetArguments) -> Result<Outcome, Failure> {
         let pack_id = args.pack_id.trim().to_owned();
         let params = PackGetParams { repo: Some(asking.root.to_owned()), cwd: None, pack_id };
-        let line = asking.session.call(Method::PackGet, &params, &mut asking.progress)?;
+        let line = asking.session.call(Method::PackGet, &params)?;
         let answer: PackGetResult = session::result(&line)?;
         let pack: Pack = serde_json::from_str(answer.pack.get()).map_err(shape)?;
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);

@@ -13,7 +13,6 @@ use super::{Target, pack_text};
 use crate::cli::Common;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::style::{Style, count};
 use choice::{Choice, Gathered, Packer};
@@ -37,14 +36,14 @@ const COUNTED_TOKENS_MAX: u64 = 10_000_000;
 /// `POC_E_NOT_SUPPORTED` without a terminal; what a pack ends with; exit status 130 without a text.
 pub fn pick(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let query = pack::query(args)?;
-    let mut progress = Progress::new(common.quiet);
     let mut params = pack::params(common, args, query)?;
     params.call.rendered = true;
     params.request.include_explain = Some(true);
     let mut daemon = Daemon { session: Session::open(common)?, target: Target::of(common)?, tokenizer: None };
     // A terminal that cannot be used is said before anything is built.
     drop(Screen::open()?);
-    let (pack, choice) = daemon.pack(&params, &mut progress)?;
+    let (pack, choice) = daemon.pack(&params)?;
+    daemon.session.tells_progress(None);
     daemon.tokenizer = Some(pack.budgets.tokenizer.clone());
     let mut picker = Picker::new(choice, Style::has_color_on_terminal(common.color));
     let step = choose(&mut picker, &mut daemon, params)?;
@@ -124,8 +123,8 @@ struct Daemon {
 }
 
 impl Daemon {
-    fn pack(&mut self, params: &PackParams, progress: &mut Progress) -> Result<(Pack, Choice), Failure> {
-        let line = self.session.call(Method::Pack, params, progress)?;
+    fn pack(&mut self, params: &PackParams) -> Result<(Pack, Choice), Failure> {
+        let line = self.session.call(Method::Pack, params)?;
         let answer: PackResult = session::result(&line)?;
         let pack = pack::parse(answer.pack)?;
         let choice = Choice::of(&pack, answer.rendered.as_deref().unwrap_or(""), pack_text::why);
@@ -134,7 +133,7 @@ impl Daemon {
 
     /// Another pack, with what was dropped and added carried over.
     fn ask_again(&mut self, old: &Choice, params: &PackParams) -> Result<Choice, String> {
-        let (_, mut choice) = self.pack(params, &mut Progress::told(None)).map_err(sentence)?;
+        let (_, mut choice) = self.pack(params).map_err(sentence)?;
         choice.follow(old, self)?;
         Ok(choice)
     }
@@ -159,7 +158,7 @@ impl Daemon {
             tokenizer: self.tokenizer.clone(),
             ..SourcesParams::default()
         };
-        self.session.ask(Method::ContextPack, &params, &mut Progress::told(None)).map_err(sentence)
+        self.session.ask(Method::ContextPack, &params).map_err(sentence)
     }
 }
 
