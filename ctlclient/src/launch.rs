@@ -130,8 +130,7 @@ pub fn start<T>(dirs: &Dirs, uid: u32, mut reached: impl FnMut() -> Option<T>) -
 fn spawn(dirs: &Dirs) -> Result<(), Failure> {
     let output =
         command()?.arg("--detach").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
-    let output = output
-        .map_err(|e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start indexd: {e}")))?;
+    let output = output.map_err(cannot_start("indexd"))?;
     if output.status.success() {
         return Ok(());
     }
@@ -177,8 +176,12 @@ pub fn push(root: &str, is_quiet: bool) -> Result<(), Failure> {
     let mut command = Command::new(installed("ctl-share")?);
     command.args(["share", "push", "--repo", root]).args(is_quiet.then_some("--quiet"));
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
-    let failed = |e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start ctl-share: {e}"));
-    status.map(drop).map_err(failed)
+    status.map(drop).map_err(cannot_start("ctl-share"))
+}
+
+/// The failure of a program of ours that the system does not start.
+pub fn cannot_start(program: &str) -> impl FnOnce(std::io::Error) -> Failure {
+    move |e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start {program}: {e}"))
 }
 
 /// The error that a daemon's exit status stands for.

@@ -133,13 +133,6 @@ fn decoder() -> Decoder {
     Decoder::default().with_room(512 << 10)
 }
 
-/// What came for the request.
-enum Event {
-    Hello(HelloResult),
-    Answer(Vec<u8>),
-    Refused(ErrorObject),
-}
-
 impl Session {
     /// Connects as the common options say.
     ///
@@ -288,8 +281,7 @@ impl Session {
     /// Whether a failure only says that the daemon was just ending: it refused because of that, or
     /// went away without a word. Every request can be sent again to the next one.
     fn is_ending(&self, failure: &Failure) -> bool {
-        let Failure::Error(e) = failure else { return false };
-        let is_refused = e.data.code == ErrorCode::ShuttingDown;
+        let is_refused = failure.code() == Some(ErrorCode::ShuttingDown);
         (is_refused && self.may_restart()) || (self.greeted.is_none() && self.is_lost(failure))
     }
 
@@ -307,8 +299,7 @@ impl Session {
 
     /// Whether the daemon went away, so that another one can be asked the same.
     fn is_lost(&self, failure: &Failure) -> bool {
-        matches!(failure, Failure::Error(e) if e.data.code == ErrorCode::DaemonUnavailable)
-            && self.may_restart()
+        failure.code() == Some(ErrorCode::DaemonUnavailable) && self.may_restart()
     }
 
     fn may_restart(&self) -> bool {
@@ -347,70 +338,62 @@ impl Session {
     /// Reads until the request is answered; `None` when the daemon is older and should be replaced.
     fn exchange(&mut self, chunk: &mut Chunk) -> Result<Option<Vec<u8>>, Failure> {
         loop {
-            match self.event(chunk)? {
-                Event::Hello(hello) => {
-                    let older = build().is_newer_than(&hello.server);
+            let line = self.line()?;
+            // Read once, by whoever knows its type: a pack has a few hundred kilobytes.
+            if line.starts_with(ANSWER) {
+                self.progress.clear();
+                return Ok(Some(line));
+            }
+            let message = Outgoing::parse(&line)?;
+            if let (Some(method), Some(params)) = (&message.method, message.params) {
+                self.hear(method, params.get(), chunk)?;
+                continue;
+            }
+            let is_greeting = message.id == Some(HELLO);
+            match (message.id, message.error) {
+                (Some(HELLO), None) => {
+                    let hello = message.result.map_or("null", |r| r.get());
+                    let hello: HelloResult = serde_json::from_str(hello).map_err(shape)?;
+                    let is_older = build().is_newer_than(&hello.server);
                     self.greeted = Some(hello);
-                    if older && self.may_upgrade() {
+                    if is_older && self.may_upgrade() {
                         return Ok(None);
                     }
                 }
-                Event::Refused(error) => {
-                    let newest =
-                        error.data.details.as_ref().and_then(|d| d.pointer("/supported/max")?.as_u64());
-                    let older = newest.is_some_and(|n| n < u64::from(ProtocolRange::OURS.min));
-                    if error.data.code == ErrorCode::ContractVersion && older && self.may_upgrade() {
-                        return Ok(None);
-                    }
-                    return Err(error.into());
-                }
-                Event::Answer(line) => {
+                (Some(_), None) => {
                     self.progress.clear();
                     return Ok(Some(line));
                 }
+                (_, Some(error)) if is_greeting && speaks_older(&error) && self.may_upgrade() => {
+                    return Ok(None);
+                }
+                (_, Some(error)) => return Err(error.into()),
+                (None, None) => {}
             }
         }
     }
 
-    fn event(&mut self, chunk: &mut Chunk) -> Result<Event, Failure> {
-        loop {
-            let line = self.line()?;
-            // Read once, by whoever knows its type: a pack has a few hundred kilobytes.
-            if line.starts_with(ANSWER) {
-                return Ok(Event::Answer(line));
+    /// Takes a notification; one that is not known says nothing.
+    fn hear(&mut self, method: &str, params: &str, chunk: &mut Chunk) -> Result<(), Failure> {
+        match method {
+            "$/progress" => {
+                if let Ok(p) = serde_json::from_str::<ProgressParams>(params) {
+                    self.progress.show(&p);
+                }
             }
-            let message = Outgoing::parse(&line)?;
-            match (&message.method, message.params) {
-                (Some(method), Some(params)) => match &**method {
-                    "$/progress" => {
-                        if let Ok(p) = serde_json::from_str::<ProgressParams>(params.get()) {
-                            self.progress.show(&p);
-                        }
-                    }
-                    PULL => {
-                        if let Ok(p) = serde_json::from_str::<PullParams>(params.get()) {
-                            launch::pull(&p.root, self.is_quiet);
-                        }
-                    }
-                    "$/chunk" => {
-                        let piece: ChunkParams = serde_json::from_str(params.get()).map_err(shape)?;
-                        self.progress.clear();
-                        chunk(&piece.text)?;
-                    }
-                    _ => {}
-                },
-                _ => match (message.id, message.error) {
-                    (Some(HELLO), None) => {
-                        let hello = message.result.map_or("null", |r| r.get());
-                        return Ok(Event::Hello(serde_json::from_str(hello).map_err(shape)?));
-                    }
-                    (Some(HELLO), Some(error)) => return Ok(Event::Refused(error)),
-                    (Some(_), None) => return Ok(Event::Answer(line)),
-                    (_, Some(error)) => return Err(error.into()),
-                    (None, None) => {}
-                },
+            PULL => {
+                if let Ok(p) = serde_json::from_str::<PullParams>(params) {
+                    launch::pull(&p.root, self.is_quiet);
+                }
             }
+            "$/chunk" => {
+                let piece: ChunkParams = serde_json::from_str(params).map_err(shape)?;
+                self.progress.clear();
+                chunk(&piece.text)?;
+            }
+            _ => {}
         }
+        Ok(())
     }
 
     fn line(&mut self) -> Result<Vec<u8>, Failure> {
@@ -481,15 +464,13 @@ impl Session {
 
     /// The failure of a daemon that is there and says nothing.
     fn is_silent(&self) -> Failure {
-        let holder = self.dirs.lock_holder();
-        let who = holder.map_or_else(|| "the daemon".to_owned(), |id| format!("the daemon, process {id},"));
-        let hint = match holder {
+        let hint = match self.dirs.lock_holder() {
             Some(id) => {
                 format!("it is stopped or hangs: `kill -9 {id}` ends it, the next request starts another")
             }
             None => "see `ctl doctor`".to_owned(),
         };
-        let message = format!("{who} gave no sign of life for {} s", SILENCE_MAX.as_secs());
+        let message = format!("{} gave no sign of life for {} s", daemon(&self.dirs), SILENCE_MAX.as_secs());
         Failure::hinted(ErrorCode::Busy, message, hint)
     }
 
@@ -528,7 +509,7 @@ impl Session {
         loop {
             let line = match self.line() {
                 Ok(line) => line,
-                Err(Failure::Error(e)) if e.data.code == ErrorCode::DaemonUnavailable => return Ok(()),
+                Err(failure) if failure.code() == Some(ErrorCode::DaemonUnavailable) => return Ok(()),
                 Err(failure) => return Err(failure),
             };
             let message = Outgoing::parse(&line)?;
@@ -623,6 +604,11 @@ pub fn shape(e: serde_json::Error) -> Failure {
     Failure::new(ErrorCode::ContractVersion, format!("the daemon's answer has another shape: {e}"))
 }
 
+/// The daemon, with its process where that is known.
+fn daemon(dirs: &Dirs) -> String {
+    dirs.lock_holder().map_or("the daemon".to_owned(), |id| format!("the daemon, process {id},"))
+}
+
 /// Waits until a daemon that no longer answers has ended: the lock is free, or another daemon answers
 /// already.
 ///
@@ -638,8 +624,7 @@ fn wait_for_lock(dirs: &Dirs, until: Instant) -> Result<(), Failure> {
             _ => return Ok(()),
         }
     }
-    let who = dirs.lock_holder().map(|id| format!(", process {id},")).unwrap_or_default();
-    let message = format!("the daemon{who} is still finishing its requests");
+    let message = format!("{} is still finishing its requests", daemon(dirs));
     Err(Failure::hinted(ErrorCode::Busy, message, "try again in a moment"))
 }
 
@@ -661,8 +646,7 @@ fn reach(start: Start) -> Result<(Transport, Dirs), Failure> {
         Ok(stream) => return Ok((Transport::Socket(stream), dirs)),
         Err(e) if is_absent(&e) => {}
         Err(e) if matches!(e.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => {
-            let id = dirs.lock_holder().map(|id| format!(", process {id},")).unwrap_or_default();
-            let message = format!("the daemon{id} does not accept connections");
+            let message = format!("{} does not accept connections", daemon(&dirs));
             return Err(Failure::hinted(ErrorCode::Busy, message, "try again, or see `ctl doctor`"));
         }
         Err(e) => return Err(launch::runtime_failure(&dirs.socket(), &e)),
@@ -687,12 +671,16 @@ fn reach(start: Start) -> Result<(Transport, Dirs), Failure> {
         Start::Child => {
             let child =
                 launch::command()?.arg("--stdio").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-            let child = child.map_err(|e| {
-                Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start indexd: {e}"))
-            })?;
-            Ok((Transport::Child(child), dirs))
+            Ok((Transport::Child(child.map_err(launch::cannot_start("indexd"))?), dirs))
         }
     }
+}
+
+/// True if a greeting is refused since the daemon speaks older versions alone.
+fn speaks_older(refused: &ErrorObject) -> bool {
+    let newest = refused.data.details.as_ref().and_then(|d| d.pointer("/supported/max")?.as_u64());
+    refused.data.code == ErrorCode::ContractVersion
+        && newest.is_some_and(|n| n < u64::from(ProtocolRange::OURS.min))
 }
 
 fn is_absent(e: &io::Error) -> bool {

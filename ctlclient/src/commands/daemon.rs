@@ -49,7 +49,7 @@ enum DaemonCommand {
 pub fn status(common: &Common, _: &StatusArgs) -> Result<(), Failure> {
     let mut session = match Session::connect(common, Start::Never) {
         Ok(session) => session,
-        Err(Failure::Error(e)) if e.data.code == ErrorCode::DaemonUnavailable => {
+        Err(failure) if failure.code() == Some(ErrorCode::DaemonUnavailable) => {
             return say(common, "no daemon is running; the next question starts one");
         }
         Err(failure) => return Err(failure),
@@ -150,17 +150,14 @@ pub fn daemon(common: &Common, args: &DaemonArgs) -> Result<(), Failure> {
                 session.stop()?;
                 say(common, "stopped")
             }
-            Err(Failure::Error(e)) if e.data.code == ErrorCode::DaemonUnavailable => {
+            Err(failure) if failure.code() == Some(ErrorCode::DaemonUnavailable) => {
                 // The one before may have closed its door and not be gone.
                 say(common, if session::outlast()? { "stopped" } else { "no daemon was running" })
             }
             Err(e) => Err(e),
         },
         DaemonCommand::Run => {
-            let status = launch::command()?.status();
-            let status = status.map_err(|e| {
-                Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start indexd: {e}"))
-            })?;
+            let status = launch::command()?.status().map_err(launch::cannot_start("indexd"))?;
             match status.code() {
                 Some(0) => Ok(()),
                 code => Err(Failure::Status(code.and_then(|c| u8::try_from(c).ok()).unwrap_or(70))),

@@ -138,11 +138,8 @@ fn by_index(common: &Common, args: &PackArgs, query: &str) -> Result<MarkdownRes
 
 /// Whether a failure says that there is no index to ask.
 fn is_without_index(failure: &Failure) -> bool {
-    let Failure::Error(e) = failure else { return false };
-    matches!(
-        e.data.code,
-        ErrorCode::Indexing | ErrorCode::IndexMissing | ErrorCode::DaemonUnavailable | ErrorCode::Storage
-    )
+    use ErrorCode as C;
+    matches!(failure.code(), Some(C::Indexing | C::IndexMissing | C::DaemonUnavailable | C::Storage))
 }
 
 fn by_tools(

@@ -75,7 +75,7 @@ pub fn to_share<A>(_: &Common, _: &A) -> Result<(), Failure> {
 fn hand_over(program: &str) -> Result<(), Failure> {
     let mut command = std::process::Command::new(launch::installed(program)?);
     command.args(std::env::args_os().skip(1));
-    let failed = |e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start {program}: {e}"));
+    let failed = launch::cannot_start(program);
     #[cfg(unix)]
     return Err(failed(std::os::unix::process::CommandExt::exec(&mut command)));
     #[cfg(not(unix))]

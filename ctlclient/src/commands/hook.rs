@@ -74,8 +74,7 @@ fn answer(common: &Common, input: &str) -> Option<Value> {
 
 /// Starts a daemon for later searches when there is none, and waits for nothing.
 fn start_for_the_next(failure: &Failure) {
-    let is_absent = matches!(failure, Failure::Error(e) if e.data.code == ErrorCode::DaemonUnavailable);
-    let may_start = is_absent && !is_autostart_forbidden();
+    let may_start = failure.code() == Some(ErrorCode::DaemonUnavailable) && !is_autostart_forbidden();
     if let Some(mut command) = launch::command().ok().filter(|_| may_start) {
         let command = command.arg("--detach").stdin(Stdio::null()).stdout(Stdio::null());
         let _ = command.stderr(Stdio::null()).spawn();
