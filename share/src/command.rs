@@ -3,10 +3,9 @@
 
 use crate::{Found, Keep, Patience, Remote, ShareError};
 use ctlclient::cli::Common;
-use ctlclient::commands::Target;
 use ctlclient::commands::share::{ShareArgs, ShareCommand};
+use ctlclient::commands::{Target, print_own};
 use ctlclient::failure::Failure;
-use ctlclient::output::Output;
 use ctlclient::progress::Progress;
 use ctlclient::session::{Session, Start};
 use ctlclient::style::{bytes, count, number, safe_line};
@@ -158,15 +157,11 @@ fn push(common: &Common, url: Option<&str>) -> Result<(), Failure> {
     }
     layers.extend((!rows.pieces.is_empty()).then_some(rows.pieces));
     let pushed = push_layers(&here, layers, rows.is_above, &folder.path, progress)?;
-    let mut out = Output::stdout();
-    if common.json {
-        out.object("SharePush", &pushed)?;
-    } else {
+    print_own(common, "SharePush", &pushed, |pushed, _| {
         let (put, all) = (bytes(pushed.bytes_put), bytes(pushed.bytes_pulled));
         let name = pushed.commit.as_deref().map_or("the tree", |commit| &commit[..12.min(commit.len())]);
-        out.line(&format!("published {name} at {}: {put} sent, {all} in all", safe_line(&pushed.url)))?;
-    }
-    out.finish()
+        format!("published {name} at {}: {put} sent, {all} in all\n", safe_line(&pushed.url))
+    })
 }
 
 fn push_layers(
@@ -199,24 +194,18 @@ fn pull(common: &Common, url: Option<&str>) -> Result<(), Failure> {
         let progress = RefCell::new(Progress::new(common.quiet));
         fetch_and_begin(&mut here, &progress, &|| true)?
     };
-    let mut out = Output::stdout();
-    if common.json {
-        out.object("SharePull", &pulled)?;
-    } else {
-        out.line(&pulled_text(&pulled))?;
-    }
-    out.finish()?;
+    print_own(common, "SharePull", &pulled, |pulled, _| pulled_text(pulled))?;
     if pulled.by.is_empty() && !here.tree.is_indexed { Err(Failure::NoResult) } else { Ok(()) }
 }
 
 fn pulled_text(pulled: &SharePull) -> String {
     if !pulled.begun {
-        return format!("{}: nothing was begun: {}", safe_line(&pulled.root), safe_line(&pulled.reason));
+        return format!("{}: nothing was begun: {}\n", safe_line(&pulled.root), safe_line(&pulled.reason));
     }
     let of = pulled.commit.as_deref().map_or("a similar tree", |commit| &commit[..12.min(commit.len())]);
     let (all, apart) = (count(pulled.n_files, "file", "files"), number(pulled.n_extracted));
     format!(
-        "{}: {all}, begun with the index of {of} ({}); {apart} differ",
+        "{}: {all}, begun with the index of {of} ({}); {apart} differ\n",
         safe_line(&pulled.root),
         pulled.by
     )
@@ -336,11 +325,7 @@ fn status(common: &Common, url: Option<&str>) -> Result<(), Failure> {
         bytes_pulled,
         n_apart,
     };
-    let mut out = Output::stdout();
-    if common.json {
-        out.object("ShareStatus", &status)?;
-    } else {
-        out.line(&format!("{}: {}", safe_line(&status.url), count(status.n_states, "state", "states")))?;
+    print_own(common, "ShareStatus", &status, |status, _| {
         let nearest = match (&*status.by, &status.commit) {
             ("", _) => "nothing that is near is published".to_owned(),
             (by, commit) => format!(
@@ -350,9 +335,8 @@ fn status(common: &Common, url: Option<&str>) -> Result<(), Failure> {
                 number(status.n_apart)
             ),
         };
-        out.line(&nearest)?;
-    }
-    out.finish()
+        format!("{}: {}\n{nearest}\n", safe_line(&status.url), count(status.n_states, "state", "states"))
+    })
 }
 
 fn n_apart(tree: &Tree, found: &Found) -> u64 {
@@ -371,21 +355,17 @@ fn gc(common: &Common, url: Option<&str>, keep: Keep, dry_run: bool) -> Result<(
         n_removed: collected.n_removed,
         bytes_removed: collected.bytes_removed,
     };
-    let mut out = Output::stdout();
-    if common.json {
-        out.object("ShareGc", &done)?;
-    } else {
+    print_own(common, "ShareGc", &done, |done, _| {
         let would = if dry_run { "would be " } else { "" };
-        out.line(&format!(
-            "{}: {} stay, {} {would}put aside, {} ({}) {would}removed",
+        format!(
+            "{}: {} stay, {} {would}put aside, {} ({}) {would}removed\n",
             safe_line(&done.url),
             count(done.n_kept, "state", "states"),
             number(done.n_expired),
             count(done.n_removed, "object", "objects"),
             bytes(done.bytes_removed)
-        ))?;
-    }
-    out.finish()
+        )
+    })
 }
 
 impl From<ShareError> for Failure {

@@ -2,10 +2,10 @@
 //!
 //! Nothing is started or changed: the checks look at the system as it is.
 
+use super::print_own;
 use crate::cli::Common;
 use crate::failure::Failure;
 use crate::launch;
-use crate::output::Output;
 use crate::session::{self, Session, Start, own_uid};
 use crate::style::{Style, bytes, safe_line};
 use indexd_proto::Method;
@@ -59,25 +59,23 @@ pub fn doctor(common: &Common, _: &DoctorArgs) -> Result<(), Failure> {
     checks.extend(super::doctor_clients::checks(common));
     checks.extend(daemon(common, &dirs));
     let failed = checks.iter().any(|c| c.verdict == Verdict::Fail);
-    let mut out = Output::stdout();
-    if common.json {
-        out.object("Doctor", Doctor { ok: !failed, checks })?;
-    } else {
-        let style = Style::of_stdout(common);
-        for c in &checks {
-            let mark = match c.verdict {
-                Verdict::Ok => style.good("ok  "),
-                Verdict::Warn => style.warn("warn"),
-                Verdict::Fail => style.bad("fail"),
-            };
-            out.styled_line(&format!("{mark} {:<12} {}", c.name, safe_line(&c.reason)))?;
-            if !c.fix.is_empty() {
-                out.styled_line(&format!("     {:<12} {}", "", style.dim(&safe_line(&c.fix))))?;
-            }
-        }
-    }
-    out.finish()?;
+    print_own(common, "Doctor", &Doctor { ok: !failed, checks }, |doctor, style| {
+        doctor.checks.iter().map(|check| check_text(check, style)).collect()
+    })?;
     if failed { Err(Failure::Status(69)) } else { Ok(()) }
+}
+
+fn check_text(check: &Check, style: Style) -> String {
+    let mark = match check.verdict {
+        Verdict::Ok => style.good("ok  "),
+        Verdict::Warn => style.warn("warn"),
+        Verdict::Fail => style.bad("fail"),
+    };
+    let mut out = format!("{mark} {:<12} {}\n", check.name, safe_line(&check.reason));
+    if !check.fix.is_empty() {
+        out += &format!("     {:<12} {}\n", "", style.dim(&safe_line(&check.fix)));
+    }
+    out
 }
 
 fn program() -> Check {

@@ -8,7 +8,7 @@ use super::pack::{PackArgs, SearchWith, Shape};
 use super::{Target, check_page, current_dir, note, text_search, wait};
 use crate::cli::{Common, WaitArgs, word};
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{json_of, print_json, print_styled};
 use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::style::{safe, safe_line};
@@ -79,7 +79,7 @@ pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
     let line = Session::open(common)?.call(Method::Map, &params)?;
     let answer: MapResult = session::result(&line)?;
     let text = answer.page.as_deref().unwrap_or(&answer.markdown);
-    put(common, args.out.as_deref(), text, |out| out.json_line(session::raw(&line)?))?;
+    put(common, args.out.as_deref(), text, || session::raw(&line).map(str::to_owned))?;
     note(common, &answer.envelope, &answer.warnings);
     Ok(())
 }
@@ -98,7 +98,7 @@ pub fn markdown(common: &Common, args: &PackArgs, query: &str) -> Result<(), Fai
             answer => answer?,
         },
     };
-    put(common, args.out.as_deref(), &answer.markdown, |out| out.json(&answer))?;
+    put(common, args.out.as_deref(), &answer.markdown, || json_of(&answer))?;
     match &answer.envelope {
         Some(envelope) => note(common, envelope, &answer.warnings),
         None => warn(common, &answer.warnings),
@@ -182,16 +182,14 @@ fn put(
     common: &Common,
     out: Option<&Path>,
     markdown: &str,
-    json: impl FnOnce(&mut Output) -> Result<(), Failure>,
+    json: impl FnOnce() -> Result<String, Failure>,
 ) -> Result<(), Failure> {
     if let Some(path) = out {
         super::write_file(path, markdown)?;
     }
-    let mut output = Output::stdout();
-    if common.json {
-        json(&mut output)?;
-    } else if out.is_none() {
-        output.styled(&safe(markdown))?;
+    match out {
+        _ if common.json => print_json(&json()?),
+        Some(_) => Ok(()),
+        None => print_styled(&safe(markdown)),
     }
-    output.finish()
 }

@@ -4,7 +4,7 @@ use super::lookup::{name_of, place, title};
 use super::{asked, note, print_view, put, terminal};
 use crate::cli::{Common, WaitArgs, word};
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{print_json, print_styled};
 use crate::session::{self, Session};
 use crate::style::{Style, safe_line};
 use indexd_proto::Method;
@@ -130,14 +130,8 @@ pub fn around(common: &Common, args: &AroundArgs) -> Result<(), Failure> {
     let answer: GraphResult = session::result(&line)?;
     match &answer.picture {
         Some(picture) => put(args.out.as_deref(), picture)?,
-        None => {
-            let mut out = Output::stdout();
-            match common.json {
-                true => out.json_line(session::raw(&line)?)?,
-                false => out.styled(&around_text(&answer, Style::of_stdout(common)))?,
-            }
-            out.finish()?;
-        }
+        None if common.json => print_json(session::raw(&line)?)?,
+        None => print_styled(&around_text(&answer, Style::of_stdout(common)))?,
     }
     if answer.bounded && answer.picture.is_some() && !common.quiet {
         eprintln!("ctl: more edges than the limit; raise it with --limit");

@@ -1,9 +1,9 @@
 //! `ctl grep`: lines that match, for readers of tokens, for people and for programs.
 
-use super::{asked, note, terminal};
+use super::{asked, note, put, terminal};
 use crate::cli::{Common, WaitArgs};
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, print_json, print_styled};
 use crate::session::{self, Session};
 use crate::style::{Style, safe, safe_line};
 use indexd_proto::Method;
@@ -153,10 +153,10 @@ pub fn grep(common: &Common, args: &GrepArgs) -> Result<(), Failure> {
     if style.is_view && params.max_tokens.is_some() {
         return look(common, args, &mut session, style, params);
     }
-    let mut out = Output::stdout();
     if args.all && !common.json && !params.count {
+        let mut out = Output::stdout();
         let envelope =
-            every_line(&mut session, params, &mut |l| out.styled_line(&line_text(l, args.vimgrep, style)))?;
+            every_line(&mut session, params, &mut |l| out.styled(&line_text(l, args.vimgrep, style)))?;
         out.finish()?;
         note(common, &envelope.ok_or(Failure::NoResult)?, &[]);
         return Ok(());
@@ -164,12 +164,13 @@ pub fn grep(common: &Common, args: &GrepArgs) -> Result<(), Failure> {
     let line = session.call(Method::Grep, &params)?;
     let answer: GrepResult = session::result(&line)?;
     match &answer.text {
-        _ if common.json => out.line(session::raw(&line)?)?,
-        _ if params.count => out.styled(&files_text(&answer, args.count, style))?,
-        Some(text) => out.text(&safe(text))?,
-        None => answer.lines.iter().try_for_each(|l| out.styled_line(&line_text(l, args.vimgrep, style)))?,
+        _ if common.json => print_json(session::raw(&line)?)?,
+        _ if params.count => print_styled(&files_text(&answer, args.count, style))?,
+        Some(text) => put(None, &safe(text))?,
+        None => {
+            print_styled(&answer.lines.iter().map(|l| line_text(l, args.vimgrep, style)).collect::<String>())?
+        }
     }
-    out.finish()?;
     let shown = answer.lines.len() as u64;
     if params.max_tokens.is_none() && !params.count && !common.json && shown < answer.n_lines && !common.quiet
     {
@@ -283,9 +284,9 @@ fn line_text(line: &GrepLine, column: bool, style: Style) -> String {
     for (n, text) in (first..).zip(&line.before) {
         out += &format!("{}\n", around(n, text));
     }
-    out += &format!("{place}:{column}{}", safe_line(&line.text));
+    out += &format!("{place}:{column}{}\n", safe_line(&line.text));
     for (n, text) in (line.line + 1..).zip(&line.after) {
-        out += &format!("\n{}", around(n, text));
+        out += &format!("{}\n", around(n, text));
     }
     out
 }

@@ -6,7 +6,7 @@
 use crate::cli::Common;
 use crate::failure::Failure;
 use crate::launch;
-use crate::output::Output;
+use crate::output::print_json;
 use crate::session::{Session, Start, is_autostart_forbidden};
 use indexd_proto::Method;
 use indexd_proto::card::{CardParams, CardResult};
@@ -36,9 +36,7 @@ pub fn hook(common: &Common) -> Result<(), Failure> {
     let mut input = String::new();
     let read = std::io::stdin().lock().take(INPUT_BYTES_MAX).read_to_string(&mut input);
     let Some(said) = read.ok().and_then(|_| answer(common, &input)) else { return Ok(()) };
-    let mut out = Output::stdout();
-    out.json_line(&said.to_string())?;
-    out.finish()
+    print_json(&said.to_string())
 }
 
 fn answer(common: &Common, input: &str) -> Option<Value> {

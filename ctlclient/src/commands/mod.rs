@@ -35,7 +35,7 @@ pub mod workspace;
 use crate::cli::{Cli, Common, WaitArgs, with_common};
 use crate::code::Code;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, json_of, print_json, print_styled};
 use crate::replacement::Replacement;
 use crate::session::{self, Session};
 use crate::style::{Style, count, safe_line};
@@ -44,6 +44,7 @@ use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::limits::OVERLAY_BYTES_MAX;
 use indexd_proto::overlay::Overlay;
+use indexd_proto::printed::{Message, Printed};
 use indexd_proto::workspace::{Envelope, Wait};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -234,14 +235,35 @@ fn print_of<A: DeserializeOwned>(
 ) -> Result<A, Failure> {
     let line = session.call(method, params)?;
     let answer: A = session::result(&line)?;
-    let mut out = Output::stdout();
-    if common.json {
-        out.json_line(session::raw(&line)?)?;
-    } else {
-        out.styled(&text(&answer, Style::of_stdout(common)))?;
+    match common.json {
+        true => print_json(session::raw(&line)?)?,
+        false => print_styled(&text(&answer, Style::of_stdout(common)))?,
     }
-    out.finish()?;
     Ok(answer)
+}
+
+/// Prints an object of our own: as JSON where that is wanted, else as `text` writes it.
+///
+/// # Errors
+/// As [`Failure::from`] an IO error.
+pub fn print_own<T: Serialize>(
+    common: &Common,
+    schema: &str,
+    members: &T,
+    text: impl FnOnce(&T, Style) -> String,
+) -> Result<(), Failure> {
+    match common.json {
+        true => print_json(&json_of(&Printed::new(schema, members))?),
+        false => print_styled(&text(members, Style::of_stdout(common))),
+    }
+}
+
+/// Prints a sentence of our own; nothing with `--quiet`.
+fn say(common: &Common, sentence: &str) -> Result<(), Failure> {
+    let message = Message { message: sentence.to_owned() };
+    let text =
+        |m: &Message, _| if common.quiet { String::new() } else { format!("{}\n", safe_line(&m.message)) };
+    print_own(common, "Message", &message, text)
 }
 
 /// Goes where `-C` says.

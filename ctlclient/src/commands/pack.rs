@@ -1,13 +1,15 @@
 //! `ctl pack`: the code that a task needs.
 
 use super::pack_text::Parts;
-use super::{asked, check_page, input, note, pack_text, put, standard_input, terminal, write_file};
+use super::{
+    asked, check_page, input, note, pack_text, print_own, put, standard_input, terminal, write_file,
+};
 use crate::cli::{Common, WaitArgs, tokens, word};
 use crate::code::Code;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::print_json;
 use crate::session::{self, Session};
-use crate::style::{self, Style};
+use crate::style::{Style, safe_line};
 use clap::ValueEnum;
 use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
@@ -221,25 +223,19 @@ fn print(
     style: Style,
     answer: &PackResult,
 ) -> Result<(), Failure> {
-    let mut out = Output::stdout();
     let to = args.out.as_deref();
     if args.write.is_some() {
-        let pack_id = parse(answer.pack)?.pack_id;
-        match common.json {
-            true => out.object("PackRecord", PackRecord { pack_id })?,
-            false => out.line(&pack_id)?,
-        }
-    } else if common.json {
-        out.json_line(answer.pack.get())?;
-    } else if let Some(text) = answer.page.as_ref().or(answer.rendered.as_ref()) {
-        match text.is_empty() {
-            true => put(to, &format!("{}\n", pack_text::nothing(&parse(answer.pack)?)))?,
-            false => put(to, text)?,
-        }
-    } else {
-        return look(common, args, session, style, &parse(answer.pack)?);
+        let record = PackRecord { pack_id: parse(answer.pack)?.pack_id };
+        return print_own(common, "PackRecord", &record, |r, _| format!("{}\n", safe_line(&r.pack_id)));
     }
-    out.finish()
+    if common.json {
+        return print_json(answer.pack.get());
+    }
+    match answer.page.as_ref().or(answer.rendered.as_ref()) {
+        Some(text) if text.is_empty() => put(to, &format!("{}\n", pack_text::nothing(&parse(answer.pack)?))),
+        Some(text) => put(to, text),
+        None => look(common, args, session, style, &parse(answer.pack)?),
+    }
 }
 
 /// Prints a pack for people, or writes it to the file that was named.
@@ -266,7 +262,7 @@ fn check_id(pack: &Pack, wanted: &str) -> Result<(), Failure> {
     }
     Err(Failure::hinted(
         ErrorCode::PackNotFound,
-        format!("the pack is {}, not {}", pack.pack_id, style::safe_line(wanted)),
+        format!("the pack is {}, not {}", pack.pack_id, safe_line(wanted)),
         "the tree, the request or the configuration is another one; give --write without an id to keep this pack",
     ))
 }
@@ -281,9 +277,7 @@ fn read(common: &Common, args: &PackArgs, pack_id: &str) -> Result<(), Failure> 
     if !common.json {
         return look(common, args, &mut session, Style::of_code(common), &parse(got.pack)?);
     }
-    let mut out = Output::stdout();
-    out.json_line(got.pack.get())?;
-    out.finish()
+    print_json(got.pack.get())
 }
 
 /// The warnings of a pack that is passed on as it came.
@@ -387,7 +381,7 @@ fn with_params(asked: PackParams, params: &[String]) -> Result<PackParams, Failu
     let mut root = serde_json::to_value(asked).map_err(shape)?;
     for param in params {
         let bad = || {
-            let message = format!("--param {} does not name a member", style::safe_line(param));
+            let message = format!("--param {} does not name a member", safe_line(param));
             Failure::hinted(ErrorCode::InvalidRequest, message, "write --param budgets.maxItems=10")
         };
         let (path, value) = param.split_once('=').ok_or_else(bad)?;

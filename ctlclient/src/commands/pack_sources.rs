@@ -4,7 +4,7 @@ use super::pack::{PackArgs, Shape, template};
 use super::{Target, input, note, put, wait};
 use crate::cli::Common;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::print_json;
 use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::style::safe_line;
@@ -45,9 +45,7 @@ pub fn pack(common: &Common, args: &PackArgs, file: &Path, query: String) -> Res
     let line = Session::open(common)?.call(Method::ContextPack, &params)?;
     let answer: SourcesResult = session::result(&line)?;
     if common.json {
-        let mut out = Output::stdout();
-        out.json_line(session::raw(&line)?)?;
-        out.finish()?;
+        print_json(session::raw(&line)?)?;
     } else {
         put(args.out.as_deref(), answer.packed.get("content").and_then(|c| c.as_str()).unwrap_or_default())?;
     }

@@ -5,7 +5,7 @@ use super::pack_text::numbered;
 use crate::cli::Common;
 use crate::code::{Code, Look, columns_of, wrap};
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::print_styled;
 use crate::session::Session;
 use crate::style::{Style, count, number, safe_line};
 use indexd_proto::graph::{GraphEdge, GraphResult};
@@ -29,9 +29,7 @@ pub fn print(
     view: impl FnOnce(&Code) -> String,
 ) -> Result<(), Failure> {
     let code = Code::of(common, session, style, places);
-    let mut out = Output::stdout();
-    out.styled(&view(&code))?;
-    out.finish()
+    print_styled(&view(&code))
 }
 
 /// The lines that matter of hits.

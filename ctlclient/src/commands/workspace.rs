@@ -1,10 +1,9 @@
 //! `ctl workspace`, `ctl index` and `ctl compact`: repositories and their indexes.
 
-use super::{Target, absolute, print, print_of};
+use super::{Target, absolute, print, print_of, print_own};
 use crate::cli::Common;
 use crate::failure::Failure;
 use crate::launch;
-use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::style::{Style, bytes, count, number, safe_line};
@@ -123,12 +122,7 @@ pub fn adds_unmarked(common: &Common, failure: &Failure) -> bool {
 fn add(common: &Common, session: &mut Session, target: Target) -> Result<(), Failure> {
     let params = AddParams { repo: target.repo, cwd: target.cwd };
     let status: WorkspaceStatus = session.ask(Method::WorkspaceAdd, &params)?;
-    let mut out = Output::stdout();
-    match common.json {
-        true => out.object("Workspace", &status)?,
-        false => out.styled(&workspace_text(&status, Style::of_stdout(common)))?,
-    }
-    out.finish()
+    print_own(common, "Workspace", &status, workspace_text)
 }
 
 /// The repository at a folder, else that of the current one.
@@ -206,12 +200,7 @@ pub fn workspace(common: &Common, args: &WorkspaceArgs) -> Result<(), Failure> {
             let root = target.repo.or(target.cwd).unwrap_or_default();
             let params = RemoveParams { repo: root.clone() };
             let removed: RemoveResult = session.ask(Method::WorkspaceRemove, &params)?;
-            let mut out = Output::stdout();
-            match common.json {
-                true => out.object("WorkspaceRemoved", &removed)?,
-                false => out.line(&format!("forgot {}", safe_line(&root)))?,
-            }
-            out.finish()?;
+            print_own(common, "WorkspaceRemoved", &removed, |_, _| format!("forgot {}\n", safe_line(&root)))?;
         }
         WorkspaceCommand::Gc { dry_run } => {
             let (params, text) = (GcParams { dry_run: *dry_run }, |gc: &GcResult, _| collected_text(gc));

@@ -12,7 +12,6 @@ use super::pack::{self, PackArgs};
 use super::{Target, pack_text};
 use crate::cli::Common;
 use crate::failure::Failure;
-use crate::output::Output;
 use crate::session::{self, Session};
 use crate::style::{Style, count};
 use choice::{Choice, Gathered, Packer};
@@ -56,11 +55,7 @@ pub fn pick(common: &Common, args: &PackArgs) -> Result<(), Failure> {
             eprintln!("ctl: copied {tokens}, where the terminal takes what is sent to its clipboard");
             Ok(())
         }
-        _ => {
-            let mut out = Output::stdout();
-            out.text(content)?;
-            out.finish()
-        }
+        _ => super::put(None, content),
     }
 }
 
