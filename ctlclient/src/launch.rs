@@ -46,13 +46,11 @@ pub fn program() -> Result<PathBuf, Failure> {
 /// # Errors
 /// `POC_E_DAEMON_UNAVAILABLE` when there is none.
 pub fn installed(name: &str) -> Result<PathBuf, Failure> {
-    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    let beside =
-        std::env::current_exe().ok().and_then(|p| Some(p.canonicalize().ok()?.parent()?.join(&file)));
+    let beside = std::env::current_exe().ok().and_then(|p| Some(p.canonicalize().ok()?.parent()?.join(name)));
     let in_path = std::env::var_os("PATH").unwrap_or_default();
     let candidates = beside
         .into_iter()
-        .chain(std::env::split_paths(&in_path).filter(|d| d.is_absolute()).map(|d| d.join(&file)));
+        .chain(std::env::split_paths(&in_path).filter(|d| d.is_absolute()).map(|d| d.join(name)));
     candidates.into_iter().find(|p| p.is_file()).ok_or_else(|| {
         Failure::hinted(
             ErrorCode::DaemonUnavailable,
@@ -93,7 +91,6 @@ pub fn start<T>(dirs: &Dirs, uid: u32, mut reached: impl FnMut() -> Option<T>) -
     let path = dirs.start_lock();
     let mut options = File::options();
     options.create(true).truncate(false).write(true);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let lock = options.open(&path).map_err(|e| runtime_failure(&path, &e))?;
     let until = Instant::now() + START_TIMEOUT;

@@ -22,14 +22,8 @@ pub struct Output {
 struct Raw;
 
 impl Write for Raw {
-    #[cfg(unix)]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         Ok(rustix::io::write(io::stdout(), bytes)?)
-    }
-
-    #[cfg(not(unix))]
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        io::stdout().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -48,12 +48,9 @@ const BUSY_PATIENCE: Duration = Duration::from_secs(60);
 /// The longest pause before that.
 const BUSY_PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// The effective user id; 0 where there is none.
+/// The effective user id.
 pub fn own_uid() -> u32 {
-    #[cfg(unix)]
-    return rustix::process::geteuid().as_raw();
-    #[cfg(not(unix))]
-    return 0;
+    rustix::process::geteuid().as_raw()
 }
 
 /// This build of the client.

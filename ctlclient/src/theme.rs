@@ -4,7 +4,6 @@ use clap::ValueEnum;
 use indexd_proto::highlight::PieceClass;
 
 /// Milliseconds that a terminal may take to tell its background. It is asked only where it is known to answer.
-#[cfg(unix)]
 const ANSWER_MS_MAX: i64 = 200;
 
 /// Colours of code.
@@ -76,7 +75,6 @@ fn of_terminal() -> Theme {
 
 /// The answer of the terminal to the question for its background, `OSC 11`. The question after
 /// it, for its kind, is one that every terminal answers, so that nothing is waited for in vain.
-#[cfg(unix)]
 fn asked() -> Option<Vec<u8>> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcgetpgrp, tcsetattr};
@@ -101,11 +99,6 @@ fn asked() -> Option<Vec<u8>> {
     }
     let _ = tcsetattr(&terminal, OptionalActions::Now, &before);
     Some(answer)
-}
-
-#[cfg(not(unix))]
-fn asked() -> Option<Vec<u8>> {
-    None
 }
 
 /// Reads `ESC ] 11 ; rgb:RRRR/GGGG/BBBB`, with one to four digits for each.

@@ -104,7 +104,6 @@ fn runtime_dir(dirs: &Dirs) -> Check {
 }
 
 /// What keeps a folder from being private to this user; an absent one is created when needed.
-#[cfg(unix)]
 fn privacy_problem(dir: &Path) -> Option<&'static str> {
     use std::os::unix::fs::MetadataExt;
     let meta = std::fs::symlink_metadata(dir).ok()?;
@@ -119,11 +118,6 @@ fn privacy_problem(dir: &Path) -> Option<&'static str> {
     }
 }
 
-#[cfg(not(unix))]
-fn privacy_problem(dir: &Path) -> Option<&'static str> {
-    (dir.exists() && !dir.is_dir()).then_some("is not a folder")
-}
-
 /// Whether a folder, or the nearest one above it that exists, can be written.
 fn folder(name: &'static str, dir: &Path) -> Check {
     let existing = dir.ancestors().find(|d| d.exists()).unwrap_or(dir);
@@ -135,7 +129,6 @@ fn folder(name: &'static str, dir: &Path) -> Check {
             format!("move {} away", existing.display()),
         );
     }
-    #[cfg(unix)]
     if rustix::fs::access(existing, rustix::fs::Access::WRITE_OK).is_err() {
         use std::os::unix::fs::MetadataExt;
         let is_own = existing.metadata().is_ok_and(|m| m.uid() == own_uid());
@@ -155,7 +148,6 @@ fn cache_dir(dirs: &Dirs) -> Check {
     if check.verdict != Verdict::Ok {
         return check;
     }
-    #[cfg(unix)]
     if let Some(existing) = dirs.cache.ancestors().find(|d| d.exists())
         && let Ok(stat) = rustix::fs::statvfs(existing)
     {
@@ -178,7 +170,7 @@ fn is_network(dir: &Path) -> bool {
     rustix::fs::statfs(dir).is_ok_and(|s| NETWORK.contains(&(s.f_type as u64 & 0xffff_ffff)))
 }
 
-#[cfg(all(unix, not(target_os = "linux")))]
+#[cfg(not(target_os = "linux"))]
 fn is_network(_dir: &Path) -> bool {
     false
 }
@@ -197,18 +189,11 @@ fn clock(dirs: &Dirs) -> Check {
 }
 
 fn open_files() -> Check {
-    #[cfg(unix)]
-    {
-        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-        if let Some(n) = limit.filter(|n| *n < FILES_WANTED) {
-            return warn(
-                "open-files",
-                format!("at most {n} open files"),
-                format!("ulimit -n {FILES_WANTED}"),
-            );
-        }
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    match limit.filter(|n| *n < FILES_WANTED) {
+        Some(n) => warn("open-files", format!("at most {n} open files"), format!("ulimit -n {FILES_WANTED}")),
+        None => ok("open-files", "enough"),
     }
-    ok("open-files", "enough")
 }
 
 /// A limit of the system on watching.

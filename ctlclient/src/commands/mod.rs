@@ -300,7 +300,7 @@ fn own_command() -> String {
     let first = std::env::split_paths(&path).map(|d| d.join("ctl")).find(|p| p.is_file());
     let first = first.and_then(|p| p.canonicalize().ok());
     // This may be the program that `ctl` became.
-    match own.map(|p| p.with_file_name(format!("ctl{}", std::env::consts::EXE_SUFFIX))) {
+    match own.map(|p| p.with_file_name("ctl")) {
         Some(own) if first.as_ref() != Some(&own) => own.display().to_string(),
         _ => "ctl".to_owned(),
     }

@@ -114,7 +114,6 @@ fn place(common: &Common, client: McpClient) -> Result<Place, Failure> {
     let of = |root, file, done| Place { root, file, done };
     let settings = || match std::env::consts::OS {
         "macos" => home("", "Library/Application Support"),
-        "windows" => home("APPDATA", "AppData/Roaming"),
         _ => home("XDG_CONFIG_HOME", ".config"),
     };
     Ok(match client {

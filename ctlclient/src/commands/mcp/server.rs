@@ -65,7 +65,6 @@ pub fn serve(desk: Desk, fixed: Option<Workspaces>, names: ToolNames) -> Result<
 }
 
 /// Ends the process when nobody can read its answers any more, as after a client was killed.
-#[cfg(unix)]
 fn end_with_the_reader() {
     use rustix::event::{PollFd, PollFlags, poll};
     std::thread::spawn(|| {
@@ -82,9 +81,6 @@ fn end_with_the_reader() {
         }
     });
 }
-
-#[cfg(not(unix))]
-fn end_with_the_reader() {}
 
 struct Server {
     desk: Arc<Desk>,
