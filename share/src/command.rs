@@ -10,10 +10,10 @@ use ctlclient::progress::Progress;
 use ctlclient::session::{Session, Start};
 use ctlclient::style::{bytes, count, number, safe_line};
 use indexd_proto::error::ErrorCode;
-use indexd_proto::printed::{ShareGc, SharePull, SharePush, ShareStatus};
+use indexd_proto::printed::{SharePull, ShareStatus};
 use indexd_proto::rpc::ProgressParams;
 use indexd_proto::share::{
-    BeginParams, BeginResult, DescribeParams, Piece, ShareExportParams, ShareExportResult, Tree,
+    BeginParams, BeginResult, DescribeParams, ShareExportParams, ShareExportResult, Tree,
 };
 use indexd_proto::workspace::{Phase, State, StatusParams, StatusResult};
 use indexd_proto::{Id, Method};
@@ -82,11 +82,8 @@ fn describe(common: &Common, session: &mut Session) -> Result<Tree, Failure> {
 }
 
 /// A bar for bytes on their way, and whether to go on.
-fn watch<'w>(
-    phase: Phase,
-    progress: &'w RefCell<Progress>,
-    goes_on: &'w dyn Fn() -> bool,
-) -> impl Fn(u64, u64) -> bool + 'w {
+fn watch(phase: Phase, progress: Progress, goes_on: &dyn Fn() -> bool) -> impl Fn(u64, u64) -> bool {
+    let progress = RefCell::new(progress);
     move |done, total| {
         let params = ProgressParams { id: Id::Number(0), phase, done, total };
         progress.borrow_mut().show(&params);
@@ -141,7 +138,6 @@ fn push(common: &Common, url: Option<&str>) -> Result<(), Failure> {
     sweep(&here.tree.folder);
     let target = Target::of(common)?;
     let folder = Folder::new(Path::new(&here.tree.folder).join(format!("push-{}", std::process::id())))?;
-    let progress = Progress::new(common.quiet);
     let mut layers = here.runtime.block_on(crate::base(&here.remote, &here.tree, &folder.path))?;
     let params = ShareExportParams {
         repo: target.repo,
@@ -149,40 +145,22 @@ fn push(common: &Common, url: Option<&str>) -> Result<(), Failure> {
         folder: folder.path.display().to_string(),
         layers: layers.clone(),
         wait: None,
-        progress: progress.is_wanted(),
+        progress: here.session.wants_progress(),
     };
     let rows: ShareExportResult = here.session.ask(Method::ShareExport, &params)?;
     if !rows.is_above {
         layers.clear();
     }
     layers.extend((!rows.pieces.is_empty()).then_some(rows.pieces));
-    let pushed = push_layers(&here, layers, rows.is_above, &folder.path, progress)?;
+    let pushed = {
+        let watch = watch(Phase::Write, Progress::new(common.quiet), &|| true);
+        let pushing = crate::push(&here.remote, &here.tree, layers, rows.is_above, &folder.path, &watch);
+        here.runtime.block_on(pushing)?
+    };
     print_own(common, "SharePush", &pushed, |pushed, _| {
         let (put, all) = (bytes(pushed.bytes_put), bytes(pushed.bytes_pulled));
         let name = pushed.commit.as_deref().map_or("the tree", |commit| &commit[..12.min(commit.len())]);
         format!("published {name} at {}: {put} sent, {all} in all\n", safe_line(&pushed.url))
-    })
-}
-
-fn push_layers(
-    here: &Here,
-    layers: Vec<Vec<Piece>>,
-    has_base: bool,
-    folder: &Path,
-    progress: Progress,
-) -> Result<SharePush, Failure> {
-    let progress = RefCell::new(progress);
-    let watch = watch(Phase::Write, &progress, &|| true);
-    let pushing = crate::push(&here.remote, &here.tree, layers, folder, &watch);
-    let pushed = here.runtime.block_on(pushing)?;
-    Ok(SharePush {
-        url: here.remote.url().to_owned(),
-        root: here.tree.root.clone(),
-        commit: here.tree.commits.first().cloned(),
-        bytes_put: pushed.bytes_put,
-        bytes_pulled: pushed.stored,
-        n_layers: pushed.n_layers,
-        has_base,
     })
 }
 
@@ -191,8 +169,7 @@ fn pull(common: &Common, url: Option<&str>) -> Result<(), Failure> {
     let pulled = if here.tree.is_indexed {
         unpulled(&here, "there is an index already".to_owned(), None)
     } else {
-        let progress = RefCell::new(Progress::new(common.quiet));
-        fetch_and_begin(&mut here, &progress, &|| true)?
+        fetch_and_begin(&mut here, Progress::new(common.quiet), &|| true)?
     };
     print_own(common, "SharePull", &pulled, |pulled, _| pulled_text(pulled))?;
     if pulled.by.is_empty() && !here.tree.is_indexed { Err(Failure::NoResult) } else { Ok(()) }
@@ -228,13 +205,14 @@ fn unpulled(here: &Here, reason: String, found: Option<&Found>) -> SharePull {
 /// Fetches the nearest published index and has the daemon begin with it.
 fn fetch_and_begin(
     here: &mut Here,
-    progress: &RefCell<Progress>,
+    progress: Progress,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<SharePull, Failure> {
     sweep(&here.tree.folder);
     let Some(found) = here.nearest()? else {
         return Ok(unpulled(here, "nothing that is near is published".to_owned(), None));
     };
+    let wants_progress = progress.is_wanted();
     let mut folder = Folder::new(Path::new(&here.tree.folder).join(&found.state.sum()[..32]))?;
     {
         let watch = watch(Phase::Pull, progress, goes_on);
@@ -249,7 +227,7 @@ fn fetch_and_begin(
         repo: Some(here.tree.root.clone()),
         folder: Some(folder.path.display().to_string()),
         layers: found.state.layers.clone(),
-        progress: progress.borrow().is_wanted(),
+        progress: wants_progress,
         ..BeginParams::default()
     };
     let begun: BeginResult = here.session.ask(Method::ShareBegin, &params)?;
@@ -292,7 +270,7 @@ fn try_first_pull(common: &Common) -> Result<SharePull, Failure> {
         !is_due || is_wanted(common, &root)
     };
     // The client that waits shows how far the daemon has come.
-    fetch_and_begin(&mut here, &RefCell::new(Progress::new(true)), &goes_on)
+    fetch_and_begin(&mut here, Progress::new(true), &goes_on)
 }
 
 /// True if the first index of a root is still to be built.
@@ -346,15 +324,7 @@ fn n_apart(tree: &Tree, found: &Found) -> u64 {
 
 fn gc(common: &Common, url: Option<&str>, keep: Keep, dry_run: bool) -> Result<(), Failure> {
     let here = Here::of(common, url, Patience::Asked)?;
-    let collected = here.runtime.block_on(crate::gc(&here.remote, keep, dry_run))?;
-    let done = ShareGc {
-        url: here.remote.url().to_owned(),
-        dry_run,
-        n_kept: collected.n_kept,
-        n_expired: collected.n_expired,
-        n_removed: collected.n_removed,
-        bytes_removed: collected.bytes_removed,
-    };
+    let done = here.runtime.block_on(crate::gc(&here.remote, keep, dry_run))?;
     print_own(common, "ShareGc", &done, |done, _| {
         let would = if dry_run { "would be " } else { "" };
         format!(
