@@ -72,7 +72,7 @@ pub fn hits(answer: &SearchResult, style: Style, code: &Code) -> String {
         let Some(near) = &hit.neighbors else { continue };
         let all = [("called by", &near.callers), ("calls", &near.callees), ("tests", &near.tests)];
         for text in all.into_iter().filter_map(|(label, links)| links_text(label, links)) {
-            let lines = crate::code::words(&text, style.width.saturating_sub(10), 0);
+            let lines = crate::code::words(&text, style.width.saturating_sub(10));
             out.extend(lines.lines().map(|l| format!("          {}\n", style.dim(l))));
         }
     }
@@ -311,7 +311,7 @@ fn edge_lines<'a>(
     *last = Some(other);
     // A call shows as such in its line.
     if !facts.is_empty() && facts != ["call"] {
-        let lines = crate::code::words(&facts.join(", "), style.width.saturating_sub(2), 0);
+        let lines = crate::code::words(&facts.join(", "), style.width.saturating_sub(2));
         out.extend(lines.lines().map(|l| format!("  {}\n", style.dim(l))));
     }
     let mut places: Vec<(u32, &str)> = edge.evidence.iter().map(|e| (e.line, e.text.as_str())).collect();
