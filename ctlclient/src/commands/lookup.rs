@@ -1,19 +1,17 @@
 //! `ctl search`, `show`, `symbol`, `card` and `why`: what is found by words, names and paths.
 
-use super::{asked, note, print, print_view, standard_input, terminal};
+use super::{asked, note, print, print_view, query, terminal};
 use crate::cli::{Common, WaitArgs, tokens};
 use crate::failure::Failure;
 use crate::session::Session;
 use crate::style::{Style, safe_line};
 use indexd_proto::Method;
 use indexd_proto::card::{CardLinks, CardParams, CardResult};
-use indexd_proto::limits::QUERY_BYTES_MAX;
 use indexd_proto::pack::Basis;
 use indexd_proto::search::{
     DefinitionsParams, DefinitionsResult, SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult,
 };
 use indexd_proto::why::{Standing, WhyParams, WhyResult};
-use std::io::Read;
 
 /// Maximum number of omitted places in an answer to `show`.
 const CUT_NAMED: usize = 40;
@@ -112,13 +110,8 @@ pub struct WhyArgs {
 
 /// Prints ranked places; nothing found is exit status 1.
 pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
-    let mut query = args.query.join(" ");
-    if query == "-" {
-        query.clear();
-        standard_input(QUERY_BYTES_MAX).read_to_string(&mut query)?;
-    }
     let params = asked!(SearchParams, common, &args.wait, {
-        query,
+        query: query(&args.query)?,
         expect: args.expect.clone(),
         limit: args.limit,
         neighbors: args.neighbors,

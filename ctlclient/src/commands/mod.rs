@@ -42,7 +42,7 @@ use crate::style::{Style, count, safe_line};
 use clap::{ArgMatches, Args, FromArgMatches};
 use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
-use indexd_proto::limits::OVERLAY_BYTES_MAX;
+use indexd_proto::limits::{OVERLAY_BYTES_MAX, QUERY_BYTES_MAX};
 use indexd_proto::overlay::Overlay;
 use indexd_proto::printed::{Message, Printed};
 use indexd_proto::workspace::{Envelope, Wait};
@@ -337,17 +337,31 @@ fn current_dir() -> Result<PathBuf, Failure> {
     })
 }
 
-/// Standard input, up to one byte more than there may be: the daemon says what is too much.
-fn standard_input(bytes_max: usize) -> impl Read {
-    std::io::stdin().lock().take(bytes_max as u64 + 1)
+/// A question in words; `-` reads it from standard input.
+fn query(words: &[String]) -> Result<String, Failure> {
+    match words.join(" ") {
+        words if words == "-" => standard_input("query", QUERY_BYTES_MAX),
+        words => Ok(words),
+    }
+}
+
+/// The text on standard input, up to one byte more than there may be: the daemon says what is too much.
+/// Logs and pastes may hold anything; words that are not text match nothing.
+fn standard_input(what: &str, bytes_max: usize) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(bytes_max as u64 + 1).read_to_end(&mut bytes).map_err(|e| {
+        Failure::new(ErrorCode::Storage, format!("cannot read the {what} from standard input: {e}"))
+    })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The text of a file, or of standard input for `-`, with the same limit: a file may have no end.
 fn input(file: &Path, bytes_max: usize) -> std::io::Result<String> {
-    if file.as_os_str() == "-" {
-        return std::io::read_to_string(standard_input(bytes_max));
-    }
-    std::io::read_to_string(std::fs::File::open(file)?.take(bytes_max as u64 + 1))
+    let file: Box<dyn Read> = match file.as_os_str() == "-" {
+        true => Box::new(std::io::stdin().lock()),
+        false => Box::new(std::fs::File::open(file)?),
+    };
+    std::io::read_to_string(file.take(bytes_max as u64 + 1))
 }
 
 fn absolute(dir: &Path) -> Result<String, Failure> {

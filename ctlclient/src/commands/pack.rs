@@ -2,7 +2,7 @@
 
 use super::pack_text::Parts;
 use super::{
-    asked, check_page, input, note, pack_text, print_own, put, standard_input, terminal, write_file,
+    asked, check_page, input, note, pack_text, print_own, put, query, standard_input, terminal, write_file,
 };
 use crate::cli::{Common, WaitArgs, tokens, word};
 use crate::code::Code;
@@ -15,7 +15,7 @@ use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::limits::{
     CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION, PATCH_BYTES_MAX,
-    QUERY_BYTES_MAX, TEMPLATE_BYTES_MAX,
+    TEMPLATE_BYTES_MAX,
 };
 use indexd_proto::pack::Pack;
 use indexd_proto::printed::PackRecord;
@@ -25,7 +25,6 @@ use indexd_proto::request::{
 };
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Options of `pack`.
@@ -164,7 +163,7 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     if let Some(pack_id) = &args.read {
         return read(common, args, pack_id);
     }
-    let query = query(args)?;
+    let query = query(&args.query)?;
     if let Some(file) = &args.sources {
         return super::pack_sources::pack(common, args, file, query);
     }
@@ -298,20 +297,6 @@ fn shape(e: serde_json::Error) -> Failure {
     Failure::new(ErrorCode::ContractVersion, format!("the pack has another shape: {e}"))
 }
 
-/// The task in words; empty without any.
-pub(super) fn query(args: &PackArgs) -> Result<String, Failure> {
-    let words = args.query.join(" ");
-    if words != "-" {
-        return Ok(words);
-    }
-    let mut bytes = Vec::new();
-    standard_input(QUERY_BYTES_MAX).read_to_end(&mut bytes).map_err(|e| {
-        Failure::new(ErrorCode::Storage, format!("cannot read the query from standard input: {e}"))
-    })?;
-    // Logs and pastes may hold anything; words that are not text match nothing.
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
 /// The parameters of a pack.
 pub(super) fn params(common: &Common, args: &PackArgs, query: String) -> Result<PackParams, Failure> {
     let request = request(args, query)?;
@@ -401,7 +386,7 @@ fn with_params(asked: PackParams, params: &[String]) -> Result<PackParams, Failu
 fn change(args: &PackArgs) -> Result<Option<ChangeRequest>, Failure> {
     let mut change = ChangeRequest { staged: args.staged, ..ChangeRequest::default() };
     match args.diff.as_deref() {
-        Some("-") => change.patch = Some(patch()?),
+        Some("-") => change.patch = Some(standard_input("patch", PATCH_BYTES_MAX)?),
         Some(range) => change.diff = Some(range.to_owned()),
         None if !args.staged => return Ok(None),
         None => {}
@@ -415,15 +400,6 @@ pub(super) fn template(file: &Path) -> Result<String, Failure> {
         let message = format!("cannot read the template from {}: {e}", file.display());
         Failure::hinted(ErrorCode::WorkspaceInvalid, message, "name an existing text file")
     })
-}
-
-/// The patch on standard input.
-fn patch() -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    standard_input(PATCH_BYTES_MAX).read_to_end(&mut bytes).map_err(|e| {
-        Failure::new(ErrorCode::Storage, format!("cannot read the patch from standard input: {e}"))
-    })?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -440,7 +416,7 @@ mod tests {
 
     fn asked(line: &[&str]) -> Result<PackParams, Failure> {
         let args = args(line);
-        let request = request(&args, query(&args)?)?;
+        let request = request(&args, query(&args.query)?)?;
         with_params(PackParams { request, ..PackParams::default() }, &args.param)
     }
 

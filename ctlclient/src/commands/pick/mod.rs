@@ -34,7 +34,7 @@ const COUNTED_TOKENS_MAX: u64 = 10_000_000;
 /// # Errors
 /// `POC_E_NOT_SUPPORTED` without a terminal; what a pack ends with; exit status 130 without a text.
 pub fn pick(common: &Common, args: &PackArgs) -> Result<(), Failure> {
-    let query = pack::query(args)?;
+    let query = super::query(&args.query)?;
     let mut params = pack::params(common, args, query)?;
     params.call.rendered = true;
     params.request.include_explain = Some(true);
