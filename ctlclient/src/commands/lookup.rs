@@ -9,7 +9,7 @@ use indexd_proto::Method;
 use indexd_proto::card::{CardLinks, CardParams, CardResult};
 use indexd_proto::pack::Basis;
 use indexd_proto::search::{
-    DefinitionsParams, DefinitionsResult, SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult,
+    DefinitionsParams, DefinitionsResult, Hit, SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult,
 };
 use indexd_proto::why::{Standing, WhyParams, WhyResult};
 
@@ -206,10 +206,7 @@ pub(super) fn hits_text(answer: &SearchResult, style: Style) -> String {
         let text = safe_line(&hit.text);
         let rest = text.strip_prefix(&place).unwrap_or(&text);
         out += &format!("{}{rest}\n", style.path(&place));
-        let Some(near) = &hit.neighbors else { continue };
-        let all = [("called by", &near.callers), ("calls", &near.callees), ("tests", &near.tests)];
-        let parts: Vec<String> =
-            all.into_iter().filter_map(|(label, links)| links_text(label, links)).collect();
+        let parts = neighbors(hit);
         if !parts.is_empty() {
             out += &style.dim(&format!("    {}", parts.join(" · ")));
             out.push('\n');
@@ -222,8 +219,17 @@ pub(super) fn hits_text(answer: &SearchResult, style: Style) -> String {
     out
 }
 
+/// The definitions around a hit, a text for each kind.
+pub(super) fn neighbors(hit: &Hit) -> Vec<String> {
+    let kinds = hit
+        .neighbors
+        .as_ref()
+        .map(|near| [("called by", &near.callers), ("calls", &near.callees), ("tests", &near.tests)]);
+    kinds.into_iter().flatten().filter_map(|(label, links)| links_text(label, links)).collect()
+}
+
 /// `calls a f.go:3, b g.go:4 (+2)`; none without any.
-pub(super) fn links_text(label: &str, links: &CardLinks) -> Option<String> {
+fn links_text(label: &str, links: &CardLinks) -> Option<String> {
     let named = links.first.iter().map(|l| match l.name.as_str() {
         "(file)" => format!("{}:{}", l.file_rel_path, l.line),
         name => format!("{name} {}:{}", l.file_rel_path, l.line),

@@ -97,11 +97,11 @@ commands! {
         card "A definition at a glance, in 400 tokens" lookup::CardArgs => lookup::card;
     }
     "Follow edges" {
-        callers "Who calls a function, method or class" graph::GraphArgs => graph::callers;
-        callees "What a function or method calls" graph::GraphArgs => graph::callees;
-        refs "Where a definition is used in any way" graph::GraphArgs => graph::refs;
-        implementations "What implements or overrides it, and is by it" graph::GraphArgs => graph::implementations;
-        impact "What depends on a definition, step by step" graph::GraphArgs => graph::impact;
+        callers "Who calls a function, method or class" graph::GraphArgs => graph::edges(Method::Callers);
+        callees "What a function or method calls" graph::GraphArgs => graph::edges(Method::Callees);
+        refs "Where a definition is used in any way" graph::GraphArgs => graph::edges(Method::Refs);
+        implementations "What implements or overrides it, and is by it" graph::GraphArgs => graph::edges(Method::Implementations);
+        impact "What depends on a definition, step by step" graph::GraphArgs => graph::edges(Method::Impact);
         graph "All that is around a definition, as lines or a picture" graph::AroundArgs => graph::around;
     }
     "Know a repository" {
