@@ -33,14 +33,6 @@ const KEPT: [&str; 14] = [
     "RUST_BACKTRACE",
 ];
 
-/// The daemon's program.
-///
-/// # Errors
-/// `POC_E_DAEMON_UNAVAILABLE` when there is none.
-pub fn program() -> Result<PathBuf, Failure> {
-    installed("indexd")
-}
-
 /// A program of ours: the one beside this, so that all are of one release, then that of PATH.
 ///
 /// # Errors
@@ -68,9 +60,9 @@ pub fn installed(name: &str) -> Result<PathBuf, Failure> {
 /// A command for the daemon's program with the environment it needs and no more.
 ///
 /// # Errors
-/// As [`program`].
+/// As [`installed`].
 pub fn command() -> Result<Command, Failure> {
-    let mut command = Command::new(program()?);
+    let mut command = Command::new(installed("indexd")?);
     command.env_clear();
     for (name, value) in std::env::vars_os() {
         let text = name.to_string_lossy();

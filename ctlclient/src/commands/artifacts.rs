@@ -4,7 +4,7 @@
 //! them lists these; `pieces/manifest.json` lists everything. Files take their places whole, the manifest
 //! last. What an earlier export left and this one has not is removed, and said.
 
-use super::{note, print_own};
+use super::print_own;
 use crate::cli::Common;
 use crate::failure::Failure;
 use crate::output::json_of;
@@ -76,9 +76,7 @@ pub fn artifacts(common: &Common, dir: &Path, max_shard_bytes: u64) -> Result<()
         };
         let pieces: String = manifest.pieces.iter().map(line).collect();
         format!("{pieces}{}\n", safe_line(&dir.join(MANIFEST).display().to_string()))
-    })?;
-    note(common, &answer.envelope, &[]);
-    Ok(())
+    })
 }
 
 impl Manifest {

@@ -79,7 +79,7 @@ fn check_text(check: &Check, style: Style) -> String {
 }
 
 fn program() -> Check {
-    match launch::program() {
+    match launch::installed("indexd") {
         Ok(path) => ok("program", path.display().to_string()),
         Err(_) => fail(
             "program",

@@ -92,18 +92,16 @@ pub fn export(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
 
 fn text(common: &Common, method: Method) -> Result<(), Failure> {
     let mut out = Output::stdout();
-    let answer = pieces(common, method, &mut |text| out.text(text))?;
-    note(common, &answer.envelope, &[]);
+    pieces(common, method, &mut |text| out.text(text))?;
     out.finish()
 }
 
 fn bytes(common: &Common, write: &mut dyn FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
-    let answer = pieces(common, Method::ExportScip, &mut |text| {
+    pieces(common, Method::ExportScip, &mut |text| {
         let decoded = base64::engine::general_purpose::STANDARD.decode(text);
         write(&decoded.map_err(|e| Failure::new(ErrorCode::Parse, format!("a piece of the index: {e}")))?)
-    })?;
-    note(common, &answer.envelope, &[]);
-    Ok(())
+    })
+    .map(drop)
 }
 
 /// Asks for an export and hands on its pieces as they come.
@@ -116,5 +114,7 @@ pub(super) fn pieces(common: &Common, method: Method, piece: &mut Chunk) -> Resu
         progress: Progress::new(common.quiet).is_wanted(),
     };
     let line = Session::open(common)?.call_with(method, &params, piece)?;
-    session::result(&line)
+    let answer: ExportResult = session::result(&line)?;
+    note(common, &answer.envelope, &[]);
+    Ok(answer)
 }

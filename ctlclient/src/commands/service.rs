@@ -59,7 +59,7 @@ enum ServiceCommand {
 /// Installs, removes or describes the service.
 pub fn service(common: &Common, args: &ServiceArgs) -> Result<(), Failure> {
     let dirs = session::own_dirs()?;
-    let program = launch::program()?;
+    let program = launch::installed("indexd")?;
     let manager = match cfg!(target_os = "macos") {
         true => launchd(&dirs, &program),
         false => systemd(&dirs, &program),

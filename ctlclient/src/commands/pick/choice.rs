@@ -221,11 +221,6 @@ impl Choice {
         self.entries.iter().any(|e| e.heading.is_some() && e.was_chosen && !e.is_chosen)
     }
 
-    /// What was added to what the pack chose.
-    pub fn added(&self) -> Vec<Entry> {
-        self.entries.iter().filter(|e| e.is_chosen && !e.was_chosen).cloned().collect()
-    }
-
     /// Goes on with another pack for the same task: what was dropped stays out, what was added stays in
     /// as far as it fits.
     ///
@@ -242,13 +237,13 @@ impl Choice {
             |e: &Entry| is_part(e) || e.chunk_uid.as_ref().is_some_and(|uid| dropped.contains(uid));
         let dropped: Vec<usize> = (0..self.entries.len()).filter(|i| is_dropped(&self.entries[*i])).collect();
         self.choose(&dropped, false, "them", packer)?;
-        for added in old.added() {
+        for added in old.entries.iter().filter(|e| e.is_chosen && !e.was_chosen) {
             let is_same = |e: &Entry| e.path == added.path && e.lines == added.lines;
             match self.entries.iter().position(is_same) {
                 Some(i) if self.entries[i].is_chosen => {}
                 Some(i) => drop(self.toggle(i, packer)),
                 None => {
-                    self.entries.push(Entry { is_chosen: false, ..added });
+                    self.entries.push(Entry { is_chosen: false, ..added.clone() });
                     drop(self.toggle(self.entries.len() - 1, packer));
                 }
             }

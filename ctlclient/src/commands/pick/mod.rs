@@ -16,7 +16,7 @@ use crate::session::{self, Session};
 use crate::style::{Style, count};
 use choice::{Choice, Gathered, Packer};
 use indexd_proto::Method;
-use indexd_proto::pack::{LineRange, Pack};
+use indexd_proto::pack::LineRange;
 use indexd_proto::request::{ContextBudgetRequest, Focus, PackParams, PackResult};
 use indexd_proto::sources::{OfferedSource, PackingMode, SourceType, SourcesParams, SourcesResult};
 use screen::Screen;
@@ -41,9 +41,8 @@ pub fn pick(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let mut daemon = Daemon { session: Session::open(common)?, target: Target::of(common)?, tokenizer: None };
     // A terminal that cannot be used is said before anything is built.
     drop(Screen::open()?);
-    let (pack, choice) = daemon.pack(&params)?;
+    let choice = daemon.pack(&params)?;
     daemon.session.tells_progress(None);
-    daemon.tokenizer = Some(pack.budgets.tokenizer.clone());
     let mut picker = Picker::new(choice, Style::has_color_on_terminal(common.color));
     let step = choose(&mut picker, &mut daemon, params)?;
     let Gathered { content, tokens } = &picker.choice.gathered;
@@ -118,17 +117,18 @@ struct Daemon {
 }
 
 impl Daemon {
-    fn pack(&mut self, params: &PackParams) -> Result<(Pack, Choice), Failure> {
+    fn pack(&mut self, params: &PackParams) -> Result<Choice, Failure> {
         let line = self.session.call(Method::Pack, params)?;
         let answer: PackResult = session::result(&line)?;
         let pack = pack::parse(answer.pack)?;
         let choice = Choice::of(&pack, answer.rendered.as_deref().unwrap_or(""), pack_text::why);
-        Ok((pack, choice))
+        self.tokenizer = Some(pack.budgets.tokenizer);
+        Ok(choice)
     }
 
     /// Another pack, with what was dropped and added carried over.
     fn ask_again(&mut self, old: &Choice, params: &PackParams) -> Result<Choice, String> {
-        let (_, mut choice) = self.pack(params).map_err(sentence)?;
+        let mut choice = self.pack(params).map_err(sentence)?;
         choice.follow(old, self)?;
         Ok(choice)
     }
