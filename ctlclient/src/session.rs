@@ -99,11 +99,9 @@ pub struct Session {
     dirs: Dirs,
     start: Start,
     deadline: Option<Instant>,
-    timeout_s: f64,
+    common: Common,
     /// The name of this client.
     name: &'static str,
-    /// The user's own name of the request.
-    correlation_id: Option<String>,
     greeted: Option<HelloResult>,
     upgraded: bool,
     /// When the daemon was heard last, or spoken to.
@@ -112,7 +110,6 @@ pub struct Session {
     stop: Option<Stop>,
     /// True if the daemon may ask this client to fetch a published index.
     pulls: bool,
-    is_quiet: bool,
     progress: Progress,
 }
 
@@ -150,23 +147,20 @@ impl Session {
     /// As [`Session::open`].
     pub fn connect(common: &Common, start: Start) -> Result<Self, Failure> {
         let (transport, dirs) = reach(start)?;
-        let timeout_s = common.timeout.unwrap_or(0.0).clamp(0.0, 1e6);
-        let deadline = common.timeout.map(|_| Instant::now() + Duration::from_secs_f64(timeout_s));
+        let deadline = common.timeout.map(|s| Instant::now() + Duration::from_secs_f64(s.clamp(0.0, 1e6)));
         Ok(Self {
             transport,
             decoder: decoder(),
             dirs,
             start,
             deadline,
-            timeout_s,
+            common: common.clone(),
             name: "ctl",
-            correlation_id: common.correlation_id.clone(),
             greeted: None,
             upgraded: false,
             heard: Instant::now(),
             stop: None,
             pulls: true,
-            is_quiet: common.quiet,
             progress: Progress::new(common.quiet),
         })
     }
@@ -220,7 +214,7 @@ impl Session {
 
     /// The line of a request, under the name that the user gave it.
     fn request<P: Serialize>(&self, method: Method, params: &P) -> Result<Vec<u8>, Failure> {
-        let id = self.correlation_id.clone().map(CorrelationId::try_from).transpose();
+        let id = self.common.correlation_id.clone().map(CorrelationId::try_from).transpose();
         let correlation_id = id.map_err(|refused| Failure::Error(Box::new(refused)))?;
         Ok(rpc::request(Some(REQUEST), method.name(), Correlated { correlation_id, params }))
     }
@@ -380,7 +374,7 @@ impl Session {
             }
             PULL => {
                 if let Ok(p) = serde_json::from_str::<PullParams>(params) {
-                    launch::pull(&p.root, self.is_quiet);
+                    launch::pull(&p.root, self.common.quiet);
                 }
             }
             "$/chunk" => {
@@ -439,7 +433,7 @@ impl Session {
         let left = until.saturating_duration_since(now);
         if left.is_zero() {
             self.cancel();
-            let message = format!("no answer within {} s", self.timeout_s);
+            let message = format!("no answer within {} s", self.common.timeout.unwrap_or(0.0));
             return Err(Failure::hinted(ErrorCode::Busy, message, "give it more time with --timeout SEC"));
         }
         self.transport.wait_readable(left);
