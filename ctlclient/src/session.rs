@@ -4,7 +4,7 @@
 //! the daemon turns out to be older than this client, it is asked to finish and a new one is
 //! started; the request is sent again.
 
-use crate::cli::Common;
+use crate::cli::{Common, millis};
 use crate::failure::Failure;
 use crate::launch;
 use crate::progress::{Listener, Progress};
@@ -147,7 +147,7 @@ impl Session {
     /// As [`Session::open`].
     pub fn connect(common: &Common, start: Start) -> Result<Self, Failure> {
         let (transport, dirs) = reach(start)?;
-        let deadline = common.timeout.map(|s| Instant::now() + Duration::from_secs_f64(s.clamp(0.0, 1e6)));
+        let deadline = common.timeout.map(|s| Instant::now() + Duration::from_millis(millis(s, 1e6)));
         Ok(Self {
             transport,
             decoder: decoder(),

@@ -32,7 +32,7 @@ mod terminal;
 mod text_search;
 pub mod workspace;
 
-use crate::cli::{Cli, Common, WaitArgs, with_common};
+use crate::cli::{Cli, Common, WaitArgs, millis, with_common};
 use crate::code::Code;
 use crate::failure::Failure;
 use crate::output::{Output, json_of, print_json, print_styled};
@@ -379,8 +379,8 @@ fn text(path: &Path) -> Result<String, Failure> {
 
 /// What the wire wants to know of `--wait` and `--fresh`.
 fn wait(args: &WaitArgs) -> Wait {
-    let ms = |s: f64| (s.clamp(0.0, 3_600.0) * 1000.0) as u64;
-    Wait { mode: args.fresh, timeout_ms: None, build_timeout_ms: args.wait.map(ms) }
+    let build_timeout_ms = args.wait.map(|s| millis(s, 3_600.0));
+    Wait { mode: args.fresh, timeout_ms: None, build_timeout_ms }
 }
 
 /// The texts that `--overlay PATH=FILE` names. The first `=` ends the path; at most one comes from

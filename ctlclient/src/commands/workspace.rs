@@ -1,7 +1,7 @@
 //! `ctl workspace`, `ctl index` and `ctl compact`: repositories and their indexes.
 
 use super::{Target, absolute, print, print_of, print_own};
-use crate::cli::Common;
+use crate::cli::{Common, millis};
 use crate::failure::Failure;
 use crate::launch;
 use crate::progress::Progress;
@@ -15,7 +15,6 @@ use indexd_proto::workspace::{
 };
 use std::io::IsTerminal as _;
 use std::path::Path;
-use std::time::Duration;
 
 /// Options of `index`.
 #[derive(Debug, clap::Args)]
@@ -76,7 +75,7 @@ pub fn index(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
     // Whoever asks for an index by name gets one, also where nothing looks like a project.
     let params = AddParams { repo: target.repo.clone(), cwd: target.cwd.clone() };
     session.ask::<_, WorkspaceStatus>(Method::WorkspaceAdd, &params)?;
-    let ms = Duration::from_secs_f64(seconds.clamp(0.0, 3_600.0)).as_millis() as u64;
+    let ms = millis(seconds, 3_600.0);
     let params = WaitParams {
         repo: target.repo,
         cwd: target.cwd,
