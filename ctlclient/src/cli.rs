@@ -225,6 +225,11 @@ pub fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_value(text.into()).map_err(|e| expected(said(e)))
 }
 
+/// Milliseconds of an option in seconds, which may be any number.
+pub fn millis(seconds: f64, seconds_max: f64) -> u64 {
+    (seconds.clamp(0.0, seconds_max) * 1000.0) as u64
+}
+
 /// A number of tokens, perhaps in thousands: `8000`, `8k`.
 pub fn tokens(text: &str) -> Result<u64, String> {
     let (digits, factor) = match text.strip_suffix(['k', 'K']) {
@@ -262,6 +267,12 @@ mod tests {
     fn tokens_may_come_in_thousands() {
         assert_eq!((tokens("8000"), tokens("8k"), tokens("8_000")), (Ok(8000), Ok(8000), Ok(8000)));
         assert!(tokens("many").is_err() && tokens("").is_err() && tokens("-1").is_err());
+    }
+
+    #[test]
+    fn any_number_is_a_time() {
+        let times = [1.5, f64::NAN, -1.0, f64::INFINITY].map(|s| millis(s, 9.0));
+        assert_eq!(times, [1_500, 0, 0, 9_000]);
     }
 
     #[test]

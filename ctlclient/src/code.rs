@@ -2,7 +2,6 @@
 
 use crate::cli::Common;
 use crate::commands::Target;
-use crate::progress::Progress;
 use crate::session::Session;
 use crate::style::{Style, safe_line};
 use indexd_proto::Method;
@@ -61,7 +60,7 @@ impl Code {
             wait: Some(wait),
             ..HighlightParams::default()
         };
-        let answer = session.ask(Method::Highlight, &params, &mut Progress::new(true));
+        let answer = session.ask(Method::Highlight, &params);
         Self::from(answer.map_or_else(|_| Vec::new(), |answer: HighlightResult| answer.lines))
     }
 
@@ -197,23 +196,10 @@ fn painted(cells: &[(Look, char)], style: Style) -> String {
     out
 }
 
-/// Words on lines of at most `width` columns, all but the first behind `indent` spaces.
-pub fn words(text: &str, width: usize, indent: usize) -> String {
+/// Words on lines of at most `width` columns.
+pub fn words(text: &str, width: usize) -> String {
     let mut out = String::new();
-    let mut at = 0;
-    for word in text.split_whitespace() {
-        let n = columns_of(word);
-        if at > indent && at + 1 + n > width {
-            out.push('\n');
-            out += &" ".repeat(indent);
-            at = indent;
-        } else if at > 0 {
-            out.push(' ');
-            at += 1;
-        }
-        out += word;
-        at += n;
-    }
+    fit(&mut out, &text.split_whitespace().collect::<Vec<_>>().join(" "), width, 0);
     out
 }
 
@@ -224,7 +210,10 @@ pub fn fitted(text: &str, width: usize) -> String {
     for line in text.split_inclusive('\n') {
         match columns_of_styled(line.trim_end_matches('\n')) <= width {
             true => out += line,
-            false => fit(&mut out, line, width),
+            false => {
+                let indent = line.len() - line.trim_start_matches(' ').len();
+                fit(&mut out, line, width, if indent + 2 < width / 2 { indent + 2 } else { 0 });
+            }
         }
     }
     out
@@ -238,9 +227,8 @@ pub fn fitted_stderr(text: &str) -> String {
     }
 }
 
-fn fit(out: &mut String, line: &str, width: usize) {
-    let indent = line.len() - line.trim_start_matches(' ').len();
-    let indent = if indent + 2 < width / 2 { indent + 2 } else { 0 };
+/// Appends a line that breaks between words, what follows behind `indent` spaces.
+fn fit(out: &mut String, line: &str, width: usize, indent: usize) {
     let (mut at, mut style) = (0, "");
     for (i, word) in line.split(' ').enumerate() {
         let n = columns_of_styled(word.trim_end_matches('\n'));
@@ -309,9 +297,9 @@ mod tests {
 
     #[test]
     fn words_are_not_broken() {
-        assert_eq!(words("one two three four", 9, 2), "one two\n  three\n  four");
-        assert_eq!(words("averyveryverylongword b", 9, 2), "averyveryverylongword\n  b");
-        assert_eq!(words("", 9, 2), "");
+        assert_eq!(words("one  two three four", 9), "one two\nthree\nfour");
+        assert_eq!(words("averyveryverylongword b", 9), "averyveryverylongword\nb");
+        assert_eq!(words("", 9), "");
     }
 
     #[test]

@@ -27,6 +27,14 @@ impl Failure {
         ErrorObject::new(code, message).with_hint(hint).into()
     }
 
+    /// The code of an error.
+    pub fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Error(e) => Some(e.data.code),
+            _ => None,
+        }
+    }
+
     /// The exit status.
     pub fn exit(&self) -> u8 {
         match self {

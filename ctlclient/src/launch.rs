@@ -33,26 +33,16 @@ const KEPT: [&str; 14] = [
     "RUST_BACKTRACE",
 ];
 
-/// The daemon's program.
-///
-/// # Errors
-/// `POC_E_DAEMON_UNAVAILABLE` when there is none.
-pub fn program() -> Result<PathBuf, Failure> {
-    installed("indexd")
-}
-
 /// A program of ours: the one beside this, so that all are of one release, then that of PATH.
 ///
 /// # Errors
 /// `POC_E_DAEMON_UNAVAILABLE` when there is none.
 pub fn installed(name: &str) -> Result<PathBuf, Failure> {
-    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    let beside =
-        std::env::current_exe().ok().and_then(|p| Some(p.canonicalize().ok()?.parent()?.join(&file)));
+    let beside = std::env::current_exe().ok().and_then(|p| Some(p.canonicalize().ok()?.parent()?.join(name)));
     let in_path = std::env::var_os("PATH").unwrap_or_default();
     let candidates = beside
         .into_iter()
-        .chain(std::env::split_paths(&in_path).filter(|d| d.is_absolute()).map(|d| d.join(&file)));
+        .chain(std::env::split_paths(&in_path).filter(|d| d.is_absolute()).map(|d| d.join(name)));
     candidates.into_iter().find(|p| p.is_file()).ok_or_else(|| {
         Failure::hinted(
             ErrorCode::DaemonUnavailable,
@@ -70,9 +60,9 @@ pub fn installed(name: &str) -> Result<PathBuf, Failure> {
 /// A command for the daemon's program with the environment it needs and no more.
 ///
 /// # Errors
-/// As [`program`].
+/// As [`installed`].
 pub fn command() -> Result<Command, Failure> {
-    let mut command = Command::new(program()?);
+    let mut command = Command::new(installed("indexd")?);
     command.env_clear();
     for (name, value) in std::env::vars_os() {
         let text = name.to_string_lossy();
@@ -93,7 +83,6 @@ pub fn start<T>(dirs: &Dirs, uid: u32, mut reached: impl FnMut() -> Option<T>) -
     let path = dirs.start_lock();
     let mut options = File::options();
     options.create(true).truncate(false).write(true);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let lock = options.open(&path).map_err(|e| runtime_failure(&path, &e))?;
     let until = Instant::now() + START_TIMEOUT;
@@ -130,8 +119,7 @@ pub fn start<T>(dirs: &Dirs, uid: u32, mut reached: impl FnMut() -> Option<T>) -
 fn spawn(dirs: &Dirs) -> Result<(), Failure> {
     let output =
         command()?.arg("--detach").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
-    let output = output
-        .map_err(|e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start indexd: {e}")))?;
+    let output = output.map_err(cannot_start("indexd"))?;
     if output.status.success() {
         return Ok(());
     }
@@ -177,8 +165,12 @@ pub fn push(root: &str, is_quiet: bool) -> Result<(), Failure> {
     let mut command = Command::new(installed("ctl-share")?);
     command.args(["share", "push", "--repo", root]).args(is_quiet.then_some("--quiet"));
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
-    let failed = |e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start ctl-share: {e}"));
-    status.map(drop).map_err(failed)
+    status.map(drop).map_err(cannot_start("ctl-share"))
+}
+
+/// The failure of a program of ours that the system does not start.
+pub fn cannot_start(program: &str) -> impl FnOnce(std::io::Error) -> Failure {
+    move |e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start {program}: {e}"))
 }
 
 /// The error that a daemon's exit status stands for.

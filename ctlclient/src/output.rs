@@ -6,7 +6,6 @@ use crate::code::fitted;
 use crate::failure::Failure;
 use crate::style::{columns_of_stdout, safe, safe_json};
 use indexd_proto::error::ErrorCode;
-use indexd_proto::printed::Printed;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
@@ -23,14 +22,8 @@ pub struct Output {
 struct Raw;
 
 impl Write for Raw {
-    #[cfg(unix)]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         Ok(rustix::io::write(io::stdout(), bytes)?)
-    }
-
-    #[cfg(not(unix))]
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        io::stdout().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -70,25 +63,6 @@ impl Output {
         Ok(())
     }
 
-    /// The same as a line.
-    ///
-    /// # Errors
-    /// As [`Failure::from`] an IO error.
-    pub fn styled_line(&mut self, text: &str) -> Result<(), Failure> {
-        self.styled(text)?;
-        self.styled("\n")
-    }
-
-    /// Writes a line of JSON as it came; to a terminal with more escapes in its strings.
-    ///
-    /// # Errors
-    /// As [`Failure::from`] an IO error.
-    pub fn json_line(&mut self, json: &str) -> Result<(), Failure> {
-        let shown = if self.is_terminal { Cow::Owned(safe_json(json)) } else { Cow::Borrowed(json) };
-        self.bytes(shown.as_bytes())?;
-        self.bytes(b"\n")
-    }
-
     /// Writes bytes that are not text.
     ///
     /// # Errors
@@ -98,33 +72,6 @@ impl Output {
             self.put()?;
         }
         Ok(self.out.write_all(bytes)?)
-    }
-
-    /// Writes a line.
-    ///
-    /// # Errors
-    /// As [`Failure::from`] an IO error.
-    pub fn line(&mut self, text: &str) -> Result<(), Failure> {
-        self.text(text)?;
-        self.text("\n")
-    }
-
-    /// Writes a line with an object of our own, which says what it is.
-    ///
-    /// # Errors
-    /// As [`Failure::from`] an IO error.
-    pub fn object<T: serde::Serialize>(&mut self, schema: &str, members: T) -> Result<(), Failure> {
-        self.json(&Printed::new(schema, members))
-    }
-
-    /// Writes a line of JSON.
-    ///
-    /// # Errors
-    /// As [`Failure::from`] an IO error.
-    pub fn json<T: serde::Serialize>(&mut self, value: &T) -> Result<(), Failure> {
-        let text = serde_json::to_string(value)
-            .map_err(|e| Failure::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))?;
-        self.json_line(&text)
     }
 
     /// Writes what is still in the buffer, through the pager if it is higher than the terminal.
@@ -143,6 +90,37 @@ impl Output {
         self.out.write_all(std::mem::take(&mut self.seen).as_bytes())?;
         Ok(self.out.flush()?)
     }
+}
+
+/// Prints a line of JSON as it came; to a terminal with more escapes in its strings.
+///
+/// # Errors
+/// As [`Failure::from`] an IO error.
+pub fn print_json(json: &str) -> Result<(), Failure> {
+    let mut out = Output::stdout();
+    let shown = if out.is_terminal { Cow::Owned(safe_json(json)) } else { Cow::Borrowed(json) };
+    out.bytes(shown.as_bytes())?;
+    out.bytes(b"\n")?;
+    out.finish()
+}
+
+/// Prints text with styles; see [`Output::styled`].
+///
+/// # Errors
+/// As [`Failure::from`] an IO error.
+pub fn print_styled(text: &str) -> Result<(), Failure> {
+    let mut out = Output::stdout();
+    out.styled(text)?;
+    out.finish()
+}
+
+/// A value as JSON.
+///
+/// # Errors
+/// `POC_E_INTERNAL` for one that has none.
+pub fn json_of(value: &impl serde::Serialize) -> Result<String, Failure> {
+    serde_json::to_string(value)
+        .map_err(|e| Failure::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
 }
 
 /// Text from before an error is shown as well.

@@ -47,7 +47,6 @@ pub fn show(text: &str) -> bool {
         }
     }
     // Ctrl-C is for the pager; this process lives as long as it does.
-    #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, std::sync::Arc::default());
     let Ok(mut child) = pager.stdin(Stdio::piped()).spawn() else { return false };
     if let Some(mut input) = child.stdin.take() {

@@ -40,6 +40,11 @@ impl Progress {
         Self { wanted: listener.is_some(), started: Instant::now(), drawn: None, listener }
     }
 
+    /// Begins to wait for another answer.
+    pub fn begin(&mut self) {
+        self.started = Instant::now();
+    }
+
     /// Whether the daemon should send notifications.
     pub fn is_wanted(&self) -> bool {
         self.wanted

@@ -4,10 +4,10 @@
 //! the daemon turns out to be older than this client, it is asked to finish and a new one is
 //! started; the request is sent again.
 
-use crate::cli::Common;
+use crate::cli::{Common, millis};
 use crate::failure::Failure;
 use crate::launch;
-use crate::progress::Progress;
+use crate::progress::{Listener, Progress};
 use crate::transport::{Transport, dial, wait_for_child};
 use indexd_proto::correlation::{Correlated, CorrelationId};
 use indexd_proto::error::{ErrorCode, ErrorObject};
@@ -48,12 +48,9 @@ const BUSY_PATIENCE: Duration = Duration::from_secs(60);
 /// The longest pause before that.
 const BUSY_PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// The effective user id; 0 where there is none.
+/// The effective user id.
 pub fn own_uid() -> u32 {
-    #[cfg(unix)]
-    return rustix::process::geteuid().as_raw();
-    #[cfg(not(unix))]
-    return 0;
+    rustix::process::geteuid().as_raw()
 }
 
 /// This build of the client.
@@ -102,11 +99,9 @@ pub struct Session {
     dirs: Dirs,
     start: Start,
     deadline: Option<Instant>,
-    timeout_s: f64,
+    common: Common,
     /// The name of this client.
     name: &'static str,
-    /// The user's own name of the request.
-    correlation_id: Option<String>,
     greeted: Option<HelloResult>,
     upgraded: bool,
     /// When the daemon was heard last, or spoken to.
@@ -115,11 +110,14 @@ pub struct Session {
     stop: Option<Stop>,
     /// True if the daemon may ask this client to fetch a published index.
     pulls: bool,
-    is_quiet: bool,
+    progress: Progress,
 }
 
 /// Says whether whoever asked no longer wants the answer.
 pub type Stop = Box<dyn Fn() -> bool>;
+
+/// Takes the pieces of an answer as they come.
+pub type Chunk<'c> = dyn FnMut(&str) -> Result<(), Failure> + 'c;
 
 /// How often that is asked while a request is under way.
 const STOP_INTERVAL: Duration = Duration::from_millis(50);
@@ -127,13 +125,6 @@ const STOP_INTERVAL: Duration = Duration::from_millis(50);
 /// A decoder with room for most answers. It is taken from the system page by page as bytes come.
 fn decoder() -> Decoder {
     Decoder::default().with_room(512 << 10)
-}
-
-/// What came for the request.
-enum Event {
-    Hello(HelloResult),
-    Answer(Vec<u8>),
-    Refused(ErrorObject),
 }
 
 impl Session {
@@ -156,23 +147,21 @@ impl Session {
     /// As [`Session::open`].
     pub fn connect(common: &Common, start: Start) -> Result<Self, Failure> {
         let (transport, dirs) = reach(start)?;
-        let timeout_s = common.timeout.unwrap_or(0.0).clamp(0.0, 1e6);
-        let deadline = common.timeout.map(|_| Instant::now() + Duration::from_secs_f64(timeout_s));
+        let deadline = common.timeout.map(|s| Instant::now() + Duration::from_millis(millis(s, 1e6)));
         Ok(Self {
             transport,
             decoder: decoder(),
             dirs,
             start,
             deadline,
-            timeout_s,
+            common: common.clone(),
             name: "ctl",
-            correlation_id: common.correlation_id.clone(),
             greeted: None,
             upgraded: false,
             heard: Instant::now(),
             stop: None,
             pulls: true,
-            is_quiet: common.quiet,
+            progress: Progress::new(common.quiet),
         })
     }
 
@@ -193,17 +182,22 @@ impl Session {
         self.stop = Some(stop);
     }
 
+    /// Passes progress on to `listener` instead of drawing a bar; without one nothing shows it.
+    pub fn tells_progress(&mut self, listener: Option<Listener>) {
+        self.progress = Progress::told(listener);
+    }
+
+    /// True if requests should ask for progress.
+    pub fn wants_progress(&self) -> bool {
+        self.progress.is_wanted()
+    }
+
     /// Sends a request and gives the line of its answer; see [`result`].
     ///
     /// # Errors
     /// The daemon's, or `POC_E_DAEMON_UNAVAILABLE` when it goes away.
-    pub fn call<P: Serialize>(
-        &mut self,
-        method: Method,
-        params: &P,
-        progress: &mut Progress,
-    ) -> Result<Vec<u8>, Failure> {
-        self.call_with(method, params, progress, &mut |_| Ok(()))
+    pub fn call<P: Serialize>(&mut self, method: Method, params: &P) -> Result<Vec<u8>, Failure> {
+        self.call_with(method, params, &mut |_| Ok(()))
     }
 
     /// The same, read as the type that it should have.
@@ -214,14 +208,13 @@ impl Session {
         &mut self,
         method: Method,
         params: &P,
-        progress: &mut Progress,
     ) -> Result<A, Failure> {
-        result(&self.call(method, params, progress)?)
+        result(&self.call(method, params)?)
     }
 
     /// The line of a request, under the name that the user gave it.
     fn request<P: Serialize>(&self, method: Method, params: &P) -> Result<Vec<u8>, Failure> {
-        let id = self.correlation_id.clone().map(CorrelationId::try_from).transpose();
+        let id = self.common.correlation_id.clone().map(CorrelationId::try_from).transpose();
         let correlation_id = id.map_err(|refused| Failure::Error(Box::new(refused)))?;
         Ok(rpc::request(Some(REQUEST), method.name(), Correlated { correlation_id, params }))
     }
@@ -234,19 +227,14 @@ impl Session {
         &mut self,
         method: Method,
         params: &P,
-        progress: &mut Progress,
-        chunk: &mut dyn FnMut(&str) -> Result<(), Failure>,
+        chunk: &mut Chunk,
     ) -> Result<Vec<u8>, Failure> {
         let request = self.request(method, params)?;
-        self.send_until_answered(&request, progress, chunk)
+        self.progress.begin();
+        self.send_until_answered(&request, chunk)
     }
 
-    fn send_until_answered(
-        &mut self,
-        request: &[u8],
-        progress: &mut Progress,
-        chunk: &mut dyn FnMut(&str) -> Result<(), Failure>,
-    ) -> Result<Vec<u8>, Failure> {
+    fn send_until_answered(&mut self, request: &[u8], chunk: &mut Chunk) -> Result<Vec<u8>, Failure> {
         let mut tries = RECONNECTS_MAX;
         // What was passed on cannot be taken back, so the rest must come from the same answer.
         let has_chunks = std::cell::Cell::new(false);
@@ -257,7 +245,7 @@ impl Session {
         let mut was_lost = false;
         let patient_until = self.deadline.unwrap_or_else(|| Instant::now() + BUSY_PATIENCE);
         loop {
-            match self.greet_and_send(request).and_then(|()| self.exchange(progress, &mut passed)) {
+            match self.greet_and_send(request).and_then(|()| self.exchange(&mut passed)) {
                 Ok(Some(answer)) => return Ok(answer),
                 Ok(None) => self.upgrade()?,
                 Err(failure) if tries > 0 && self.is_ending(&failure) => {
@@ -284,8 +272,7 @@ impl Session {
     /// Whether a failure only says that the daemon was just ending: it refused because of that, or
     /// went away without a word. Every request can be sent again to the next one.
     fn is_ending(&self, failure: &Failure) -> bool {
-        let Failure::Error(e) = failure else { return false };
-        let is_refused = e.data.code == ErrorCode::ShuttingDown;
+        let is_refused = failure.code() == Some(ErrorCode::ShuttingDown);
         (is_refused && self.may_restart()) || (self.greeted.is_none() && self.is_lost(failure))
     }
 
@@ -303,8 +290,7 @@ impl Session {
 
     /// Whether the daemon went away, so that another one can be asked the same.
     fn is_lost(&self, failure: &Failure) -> bool {
-        matches!(failure, Failure::Error(e) if e.data.code == ErrorCode::DaemonUnavailable)
-            && self.may_restart()
+        failure.code() == Some(ErrorCode::DaemonUnavailable) && self.may_restart()
     }
 
     fn may_restart(&self) -> bool {
@@ -341,80 +327,64 @@ impl Session {
     }
 
     /// Reads until the request is answered; `None` when the daemon is older and should be replaced.
-    fn exchange(
-        &mut self,
-        progress: &mut Progress,
-        chunk: &mut dyn FnMut(&str) -> Result<(), Failure>,
-    ) -> Result<Option<Vec<u8>>, Failure> {
-        loop {
-            match self.event(progress, chunk)? {
-                Event::Hello(hello) => {
-                    let older = build().is_newer_than(&hello.server);
-                    self.greeted = Some(hello);
-                    if older && self.may_upgrade() {
-                        return Ok(None);
-                    }
-                }
-                Event::Refused(error) => {
-                    let newest =
-                        error.data.details.as_ref().and_then(|d| d.pointer("/supported/max")?.as_u64());
-                    let older = newest.is_some_and(|n| n < u64::from(ProtocolRange::OURS.min));
-                    if error.data.code == ErrorCode::ContractVersion && older && self.may_upgrade() {
-                        return Ok(None);
-                    }
-                    return Err(error.into());
-                }
-                Event::Answer(line) => {
-                    progress.clear();
-                    return Ok(Some(line));
-                }
-            }
-        }
-    }
-
-    fn event(
-        &mut self,
-        progress: &mut Progress,
-        chunk: &mut dyn FnMut(&str) -> Result<(), Failure>,
-    ) -> Result<Event, Failure> {
+    fn exchange(&mut self, chunk: &mut Chunk) -> Result<Option<Vec<u8>>, Failure> {
         loop {
             let line = self.line()?;
             // Read once, by whoever knows its type: a pack has a few hundred kilobytes.
             if line.starts_with(ANSWER) {
-                return Ok(Event::Answer(line));
+                self.progress.clear();
+                return Ok(Some(line));
             }
             let message = Outgoing::parse(&line)?;
-            match (&message.method, message.params) {
-                (Some(method), Some(params)) => match &**method {
-                    "$/progress" => {
-                        if let Ok(p) = serde_json::from_str::<ProgressParams>(params.get()) {
-                            progress.show(&p);
-                        }
+            if let (Some(method), Some(params)) = (&message.method, message.params) {
+                self.hear(method, params.get(), chunk)?;
+                continue;
+            }
+            let is_greeting = message.id == Some(HELLO);
+            match (message.id, message.error) {
+                (Some(HELLO), None) => {
+                    let hello = message.result.map_or("null", |r| r.get());
+                    let hello: HelloResult = serde_json::from_str(hello).map_err(shape)?;
+                    let is_older = build().is_newer_than(&hello.server);
+                    self.greeted = Some(hello);
+                    if is_older && self.may_upgrade() {
+                        return Ok(None);
                     }
-                    PULL => {
-                        if let Ok(p) = serde_json::from_str::<PullParams>(params.get()) {
-                            launch::pull(&p.root, self.is_quiet);
-                        }
-                    }
-                    "$/chunk" => {
-                        let piece: ChunkParams = serde_json::from_str(params.get()).map_err(shape)?;
-                        progress.clear();
-                        chunk(&piece.text)?;
-                    }
-                    _ => {}
-                },
-                _ => match (message.id, message.error) {
-                    (Some(HELLO), None) => {
-                        let hello = message.result.map_or("null", |r| r.get());
-                        return Ok(Event::Hello(serde_json::from_str(hello).map_err(shape)?));
-                    }
-                    (Some(HELLO), Some(error)) => return Ok(Event::Refused(error)),
-                    (Some(_), None) => return Ok(Event::Answer(line)),
-                    (_, Some(error)) => return Err(error.into()),
-                    (None, None) => {}
-                },
+                }
+                (Some(_), None) => {
+                    self.progress.clear();
+                    return Ok(Some(line));
+                }
+                (_, Some(error)) if is_greeting && speaks_older(&error) && self.may_upgrade() => {
+                    return Ok(None);
+                }
+                (_, Some(error)) => return Err(error.into()),
+                (None, None) => {}
             }
         }
+    }
+
+    /// Takes a notification; one that is not known says nothing.
+    fn hear(&mut self, method: &str, params: &str, chunk: &mut Chunk) -> Result<(), Failure> {
+        match method {
+            "$/progress" => {
+                if let Ok(p) = serde_json::from_str::<ProgressParams>(params) {
+                    self.progress.show(&p);
+                }
+            }
+            PULL => {
+                if let Ok(p) = serde_json::from_str::<PullParams>(params) {
+                    launch::pull(&p.root, self.common.quiet);
+                }
+            }
+            "$/chunk" => {
+                let piece: ChunkParams = serde_json::from_str(params).map_err(shape)?;
+                self.progress.clear();
+                chunk(&piece.text)?;
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     fn line(&mut self) -> Result<Vec<u8>, Failure> {
@@ -463,7 +433,7 @@ impl Session {
         let left = until.saturating_duration_since(now);
         if left.is_zero() {
             self.cancel();
-            let message = format!("no answer within {} s", self.timeout_s);
+            let message = format!("no answer within {} s", self.common.timeout.unwrap_or(0.0));
             return Err(Failure::hinted(ErrorCode::Busy, message, "give it more time with --timeout SEC"));
         }
         self.transport.wait_readable(left);
@@ -485,15 +455,13 @@ impl Session {
 
     /// The failure of a daemon that is there and says nothing.
     fn is_silent(&self) -> Failure {
-        let holder = self.dirs.lock_holder();
-        let who = holder.map_or_else(|| "the daemon".to_owned(), |id| format!("the daemon, process {id},"));
-        let hint = match holder {
+        let hint = match self.dirs.lock_holder() {
             Some(id) => {
                 format!("it is stopped or hangs: `kill -9 {id}` ends it, the next request starts another")
             }
             None => "see `ctl doctor`".to_owned(),
         };
-        let message = format!("{who} gave no sign of life for {} s", SILENCE_MAX.as_secs());
+        let message = format!("{} gave no sign of life for {} s", daemon(&self.dirs), SILENCE_MAX.as_secs());
         Failure::hinted(ErrorCode::Busy, message, hint)
     }
 
@@ -532,7 +500,7 @@ impl Session {
         loop {
             let line = match self.line() {
                 Ok(line) => line,
-                Err(Failure::Error(e)) if e.data.code == ErrorCode::DaemonUnavailable => return Ok(()),
+                Err(failure) if failure.code() == Some(ErrorCode::DaemonUnavailable) => return Ok(()),
                 Err(failure) => return Err(failure),
             };
             let message = Outgoing::parse(&line)?;
@@ -627,6 +595,11 @@ pub fn shape(e: serde_json::Error) -> Failure {
     Failure::new(ErrorCode::ContractVersion, format!("the daemon's answer has another shape: {e}"))
 }
 
+/// The daemon, with its process where that is known.
+fn daemon(dirs: &Dirs) -> String {
+    dirs.lock_holder().map_or("the daemon".to_owned(), |id| format!("the daemon, process {id},"))
+}
+
 /// Waits until a daemon that no longer answers has ended: the lock is free, or another daemon answers
 /// already.
 ///
@@ -642,8 +615,7 @@ fn wait_for_lock(dirs: &Dirs, until: Instant) -> Result<(), Failure> {
             _ => return Ok(()),
         }
     }
-    let who = dirs.lock_holder().map(|id| format!(", process {id},")).unwrap_or_default();
-    let message = format!("the daemon{who} is still finishing its requests");
+    let message = format!("{} is still finishing its requests", daemon(dirs));
     Err(Failure::hinted(ErrorCode::Busy, message, "try again in a moment"))
 }
 
@@ -665,8 +637,7 @@ fn reach(start: Start) -> Result<(Transport, Dirs), Failure> {
         Ok(stream) => return Ok((Transport::Socket(stream), dirs)),
         Err(e) if is_absent(&e) => {}
         Err(e) if matches!(e.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => {
-            let id = dirs.lock_holder().map(|id| format!(", process {id},")).unwrap_or_default();
-            let message = format!("the daemon{id} does not accept connections");
+            let message = format!("{} does not accept connections", daemon(&dirs));
             return Err(Failure::hinted(ErrorCode::Busy, message, "try again, or see `ctl doctor`"));
         }
         Err(e) => return Err(launch::runtime_failure(&dirs.socket(), &e)),
@@ -691,12 +662,16 @@ fn reach(start: Start) -> Result<(Transport, Dirs), Failure> {
         Start::Child => {
             let child =
                 launch::command()?.arg("--stdio").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-            let child = child.map_err(|e| {
-                Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start indexd: {e}"))
-            })?;
-            Ok((Transport::Child(child), dirs))
+            Ok((Transport::Child(child.map_err(launch::cannot_start("indexd"))?), dirs))
         }
     }
+}
+
+/// True if a greeting is refused since the daemon speaks older versions alone.
+fn speaks_older(refused: &ErrorObject) -> bool {
+    let newest = refused.data.details.as_ref().and_then(|d| d.pointer("/supported/max")?.as_u64());
+    refused.data.code == ErrorCode::ContractVersion
+        && newest.is_some_and(|n| n < u64::from(ProtocolRange::OURS.min))
 }
 
 fn is_absent(e: &io::Error) -> bool {

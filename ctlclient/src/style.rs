@@ -85,11 +85,7 @@ impl Style {
 
     /// For paths.
     pub fn path(self, text: &str) -> String {
-        let painted = self.paint("36", text);
-        match LINKS.get() {
-            Some(Some((host, bases))) if self.color => linked(&painted, text, host, bases),
-            _ => painted,
-        }
+        self.leading_to(text, text)
     }
 
     /// A place as `path:line` in at most `room` columns, its beginning left out if there is no more.
@@ -99,7 +95,12 @@ impl Style {
             return self.path(place);
         }
         let short: String = place.chars().skip(n + 1 - room.max(1)).collect();
-        let painted = self.paint("36", &format!("…{short}"));
+        self.leading_to(&format!("…{short}"), place)
+    }
+
+    /// A text as a link to a place, where terminals follow links.
+    fn leading_to(self, shown: &str, place: &str) -> String {
+        let painted = self.paint("36", shown);
         match LINKS.get() {
             Some(Some((host, bases))) if self.color => linked(&painted, place, host, bases),
             _ => painted,

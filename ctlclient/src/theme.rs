@@ -4,7 +4,6 @@ use clap::ValueEnum;
 use indexd_proto::highlight::PieceClass;
 
 /// Milliseconds that a terminal may take to tell its background. It is asked only where it is known to answer.
-#[cfg(unix)]
 const ANSWER_MS_MAX: i64 = 200;
 
 /// Colours of code.
@@ -36,30 +35,18 @@ impl Theme {
     /// The parameters of the escape sequence for a class (SGR of ECMA-48).
     pub fn code(self, class: PieceClass) -> &'static str {
         use PieceClass as C;
+        let [dark, light, ansi] = match class {
+            C::Comment => ["38;5;245", "38;5;243", "2"],
+            C::String => ["38;5;114", "38;5;28", "32"],
+            C::Number => ["38;5;215", "38;5;130", "33"],
+            C::Keyword => ["38;5;176", "38;5;90", "35"],
+            C::Type => ["38;5;180", "38;5;94", "33"],
+            C::Function => ["38;5;75", "38;5;25", "36"],
+        };
         match self {
-            Self::Dark => match class {
-                C::Comment => "38;5;245",
-                C::String => "38;5;114",
-                C::Number => "38;5;215",
-                C::Keyword => "38;5;176",
-                C::Type => "38;5;180",
-                C::Function => "38;5;75",
-            },
-            Self::Light => match class {
-                C::Comment => "38;5;243",
-                C::String => "38;5;28",
-                C::Number => "38;5;130",
-                C::Keyword => "38;5;90",
-                C::Type => "38;5;94",
-                C::Function => "38;5;25",
-            },
-            Self::Auto | Self::Ansi => match class {
-                C::Comment => "2",
-                C::String => "32",
-                C::Number | C::Type => "33",
-                C::Keyword => "35",
-                C::Function => "36",
-            },
+            Self::Dark => dark,
+            Self::Light => light,
+            Self::Auto | Self::Ansi => ansi,
         }
     }
 }
@@ -76,7 +63,6 @@ fn of_terminal() -> Theme {
 
 /// The answer of the terminal to the question for its background, `OSC 11`. The question after
 /// it, for its kind, is one that every terminal answers, so that nothing is waited for in vain.
-#[cfg(unix)]
 fn asked() -> Option<Vec<u8>> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcgetpgrp, tcsetattr};
@@ -101,11 +87,6 @@ fn asked() -> Option<Vec<u8>> {
     }
     let _ = tcsetattr(&terminal, OptionalActions::Now, &before);
     Some(answer)
-}
-
-#[cfg(not(unix))]
-fn asked() -> Option<Vec<u8>> {
-    None
 }
 
 /// Reads `ESC ] 11 ; rgb:RRRR/GGGG/BBBB`, with one to four digits for each.

@@ -40,7 +40,6 @@ impl Transport {
             Self::Socket(stream) => {
                 let _ = stream.set_recv_timeout(Some(left));
             }
-            #[cfg(unix)]
             Self::Child(child) => {
                 use rustix::event::{PollFd, PollFlags, Timespec, poll};
                 let Some(stdout) = &child.stdout else { return };
@@ -48,8 +47,6 @@ impl Transport {
                     Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
                 let _ = poll(&mut [PollFd::new(stdout, PollFlags::IN)], Some(&left));
             }
-            #[cfg(not(unix))]
-            Self::Child(_) => {}
         }
     }
 
@@ -89,7 +86,6 @@ pub fn dial(socket: &Path) -> io::Result<Stream> {
     let stream = options.wait_mode(ConnectWaitMode::Timeout(CONNECT_TIMEOUT)).connect_sync()?;
     // A daemon that takes no bytes is as dead as one that sends none.
     let _ = stream.set_send_timeout(Some(SILENCE_MAX));
-    #[cfg(unix)]
     if !is_own_daemon(&stream, socket) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the socket is served by another user"));
     }
@@ -99,7 +95,6 @@ pub fn dial(socket: &Path) -> io::Result<Stream> {
 /// Whether a socket is served by this user. The process behind it has no number here when it is outside of
 /// this container, which the library for sockets takes for a peer that is gone. Then the file counts: none
 /// but its owner can have bound it in a folder that is the owner's alone.
-#[cfg(unix)]
 fn is_own_daemon(stream: &Stream, socket: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     if let Ok(creds) = stream.peer_creds() {

@@ -3,18 +3,17 @@
 
 use crate::{Found, Keep, Patience, Remote, ShareError};
 use ctlclient::cli::Common;
-use ctlclient::commands::Target;
 use ctlclient::commands::share::{ShareArgs, ShareCommand};
+use ctlclient::commands::{Target, print_own};
 use ctlclient::failure::Failure;
-use ctlclient::output::Output;
 use ctlclient::progress::Progress;
 use ctlclient::session::{Session, Start};
 use ctlclient::style::{bytes, count, number, safe_line};
 use indexd_proto::error::ErrorCode;
-use indexd_proto::printed::{ShareGc, SharePull, SharePush, ShareStatus};
+use indexd_proto::printed::{SharePull, ShareStatus};
 use indexd_proto::rpc::ProgressParams;
 use indexd_proto::share::{
-    BeginParams, BeginResult, DescribeParams, Piece, ShareExportParams, ShareExportResult, Tree,
+    BeginParams, BeginResult, DescribeParams, ShareExportParams, ShareExportResult, Tree,
 };
 use indexd_proto::workspace::{Phase, State, StatusParams, StatusResult};
 use indexd_proto::{Id, Method};
@@ -79,15 +78,12 @@ impl Here {
 fn describe(common: &Common, session: &mut Session) -> Result<Tree, Failure> {
     let target = Target::of(common)?;
     let params = DescribeParams { repo: target.repo, cwd: target.cwd };
-    session.ask(Method::ShareDescribe, &params, &mut Progress::new(true))
+    session.ask(Method::ShareDescribe, &params)
 }
 
 /// A bar for bytes on their way, and whether to go on.
-fn watch<'w>(
-    phase: Phase,
-    progress: &'w RefCell<Progress>,
-    goes_on: &'w dyn Fn() -> bool,
-) -> impl Fn(u64, u64) -> bool + 'w {
+fn watch(phase: Phase, progress: Progress, goes_on: &dyn Fn() -> bool) -> impl Fn(u64, u64) -> bool {
+    let progress = RefCell::new(progress);
     move |done, total| {
         let params = ProgressParams { id: Id::Number(0), phase, done, total };
         progress.borrow_mut().show(&params);
@@ -142,7 +138,6 @@ fn push(common: &Common, url: Option<&str>) -> Result<(), Failure> {
     sweep(&here.tree.folder);
     let target = Target::of(common)?;
     let folder = Folder::new(Path::new(&here.tree.folder).join(format!("push-{}", std::process::id())))?;
-    let mut progress = Progress::new(common.quiet);
     let mut layers = here.runtime.block_on(crate::base(&here.remote, &here.tree, &folder.path))?;
     let params = ShareExportParams {
         repo: target.repo,
@@ -150,44 +145,22 @@ fn push(common: &Common, url: Option<&str>) -> Result<(), Failure> {
         folder: folder.path.display().to_string(),
         layers: layers.clone(),
         wait: None,
-        progress: progress.is_wanted(),
+        progress: here.session.wants_progress(),
     };
-    let rows: ShareExportResult = here.session.ask(Method::ShareExport, &params, &mut progress)?;
+    let rows: ShareExportResult = here.session.ask(Method::ShareExport, &params)?;
     if !rows.is_above {
         layers.clear();
     }
     layers.extend((!rows.pieces.is_empty()).then_some(rows.pieces));
-    let pushed = push_layers(&here, layers, rows.is_above, &folder.path, progress)?;
-    let mut out = Output::stdout();
-    if common.json {
-        out.object("SharePush", &pushed)?;
-    } else {
+    let pushed = {
+        let watch = watch(Phase::Write, Progress::new(common.quiet), &|| true);
+        let pushing = crate::push(&here.remote, &here.tree, layers, rows.is_above, &folder.path, &watch);
+        here.runtime.block_on(pushing)?
+    };
+    print_own(common, "SharePush", &pushed, |pushed, _| {
         let (put, all) = (bytes(pushed.bytes_put), bytes(pushed.bytes_pulled));
         let name = pushed.commit.as_deref().map_or("the tree", |commit| &commit[..12.min(commit.len())]);
-        out.line(&format!("published {name} at {}: {put} sent, {all} in all", safe_line(&pushed.url)))?;
-    }
-    out.finish()
-}
-
-fn push_layers(
-    here: &Here,
-    layers: Vec<Vec<Piece>>,
-    has_base: bool,
-    folder: &Path,
-    progress: Progress,
-) -> Result<SharePush, Failure> {
-    let progress = RefCell::new(progress);
-    let watch = watch(Phase::Write, &progress, &|| true);
-    let pushing = crate::push(&here.remote, &here.tree, layers, folder, &watch);
-    let pushed = here.runtime.block_on(pushing)?;
-    Ok(SharePush {
-        url: here.remote.url().to_owned(),
-        root: here.tree.root.clone(),
-        commit: here.tree.commits.first().cloned(),
-        bytes_put: pushed.bytes_put,
-        bytes_pulled: pushed.stored,
-        n_layers: pushed.n_layers,
-        has_base,
+        format!("published {name} at {}: {put} sent, {all} in all\n", safe_line(&pushed.url))
     })
 }
 
@@ -196,27 +169,20 @@ fn pull(common: &Common, url: Option<&str>) -> Result<(), Failure> {
     let pulled = if here.tree.is_indexed {
         unpulled(&here, "there is an index already".to_owned(), None)
     } else {
-        let progress = RefCell::new(Progress::new(common.quiet));
-        fetch_and_begin(&mut here, &progress, &|| true)?
+        fetch_and_begin(&mut here, Progress::new(common.quiet), &|| true)?
     };
-    let mut out = Output::stdout();
-    if common.json {
-        out.object("SharePull", &pulled)?;
-    } else {
-        out.line(&pulled_text(&pulled))?;
-    }
-    out.finish()?;
+    print_own(common, "SharePull", &pulled, |pulled, _| pulled_text(pulled))?;
     if pulled.by.is_empty() && !here.tree.is_indexed { Err(Failure::NoResult) } else { Ok(()) }
 }
 
 fn pulled_text(pulled: &SharePull) -> String {
     if !pulled.begun {
-        return format!("{}: nothing was begun: {}", safe_line(&pulled.root), safe_line(&pulled.reason));
+        return format!("{}: nothing was begun: {}\n", safe_line(&pulled.root), safe_line(&pulled.reason));
     }
     let of = pulled.commit.as_deref().map_or("a similar tree", |commit| &commit[..12.min(commit.len())]);
     let (all, apart) = (count(pulled.n_files, "file", "files"), number(pulled.n_extracted));
     format!(
-        "{}: {all}, begun with the index of {of} ({}); {apart} differ",
+        "{}: {all}, begun with the index of {of} ({}); {apart} differ\n",
         safe_line(&pulled.root),
         pulled.by
     )
@@ -239,13 +205,14 @@ fn unpulled(here: &Here, reason: String, found: Option<&Found>) -> SharePull {
 /// Fetches the nearest published index and has the daemon begin with it.
 fn fetch_and_begin(
     here: &mut Here,
-    progress: &RefCell<Progress>,
+    progress: Progress,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<SharePull, Failure> {
     sweep(&here.tree.folder);
     let Some(found) = here.nearest()? else {
         return Ok(unpulled(here, "nothing that is near is published".to_owned(), None));
     };
+    let wants_progress = progress.is_wanted();
     let mut folder = Folder::new(Path::new(&here.tree.folder).join(&found.state.sum()[..32]))?;
     {
         let watch = watch(Phase::Pull, progress, goes_on);
@@ -256,15 +223,14 @@ fn fetch_and_begin(
         folder.stays = matches!(fetched, Err(ShareError::Unreachable(_) | ShareError::Denied(_)));
         fetched?;
     }
-    let mut progress = progress.borrow_mut();
     let params = BeginParams {
         repo: Some(here.tree.root.clone()),
         folder: Some(folder.path.display().to_string()),
         layers: found.state.layers.clone(),
-        progress: progress.is_wanted(),
+        progress: wants_progress,
         ..BeginParams::default()
     };
-    let begun: BeginResult = here.session.ask(Method::ShareBegin, &params, &mut progress)?;
+    let begun: BeginResult = here.session.ask(Method::ShareBegin, &params)?;
     let pulled = unpulled(here, begun.reason, Some(&found));
     Ok(SharePull { begun: begun.begun, n_files: begun.n_files, n_extracted: begun.n_extracted, ..pulled })
 }
@@ -287,7 +253,7 @@ fn first_pull(common: &Common) -> Result<(), Failure> {
     let params =
         BeginParams { repo: Target::of(common)?.repo, reason: Some(reason), ..BeginParams::default() };
     let mut session = Session::connect(common, Start::Never)?.without_pulls();
-    session.ask::<_, BeginResult>(Method::ShareBegin, &params, &mut Progress::new(true)).map(drop)
+    session.ask::<_, BeginResult>(Method::ShareBegin, &params).map(drop)
 }
 
 fn try_first_pull(common: &Common) -> Result<SharePull, Failure> {
@@ -304,14 +270,14 @@ fn try_first_pull(common: &Common) -> Result<SharePull, Failure> {
         !is_due || is_wanted(common, &root)
     };
     // The client that waits shows how far the daemon has come.
-    fetch_and_begin(&mut here, &RefCell::new(Progress::new(true)), &goes_on)
+    fetch_and_begin(&mut here, Progress::new(true), &goes_on)
 }
 
 /// True if the first index of a root is still to be built.
 fn is_wanted(common: &Common, root: &str) -> bool {
     let ask = || {
         let mut session = Session::connect(common, Start::Never)?.without_pulls();
-        session.ask::<_, StatusResult>(Method::Status, &StatusParams {}, &mut Progress::new(true))
+        session.ask::<_, StatusResult>(Method::Status, &StatusParams {})
     };
     let is_unbuilt = |state| matches!(state, State::Building | State::Closed);
     ask().is_ok_and(|status| status.workspaces.iter().any(|w| w.root == root && is_unbuilt(w.state)))
@@ -337,11 +303,7 @@ fn status(common: &Common, url: Option<&str>) -> Result<(), Failure> {
         bytes_pulled,
         n_apart,
     };
-    let mut out = Output::stdout();
-    if common.json {
-        out.object("ShareStatus", &status)?;
-    } else {
-        out.line(&format!("{}: {}", safe_line(&status.url), count(status.n_states, "state", "states")))?;
+    print_own(common, "ShareStatus", &status, |status, _| {
         let nearest = match (&*status.by, &status.commit) {
             ("", _) => "nothing that is near is published".to_owned(),
             (by, commit) => format!(
@@ -351,9 +313,8 @@ fn status(common: &Common, url: Option<&str>) -> Result<(), Failure> {
                 number(status.n_apart)
             ),
         };
-        out.line(&nearest)?;
-    }
-    out.finish()
+        format!("{}: {}\n{nearest}\n", safe_line(&status.url), count(status.n_states, "state", "states"))
+    })
 }
 
 fn n_apart(tree: &Tree, found: &Found) -> u64 {
@@ -363,30 +324,18 @@ fn n_apart(tree: &Tree, found: &Found) -> u64 {
 
 fn gc(common: &Common, url: Option<&str>, keep: Keep, dry_run: bool) -> Result<(), Failure> {
     let here = Here::of(common, url, Patience::Asked)?;
-    let collected = here.runtime.block_on(crate::gc(&here.remote, keep, dry_run))?;
-    let done = ShareGc {
-        url: here.remote.url().to_owned(),
-        dry_run,
-        n_kept: collected.n_kept,
-        n_expired: collected.n_expired,
-        n_removed: collected.n_removed,
-        bytes_removed: collected.bytes_removed,
-    };
-    let mut out = Output::stdout();
-    if common.json {
-        out.object("ShareGc", &done)?;
-    } else {
+    let done = here.runtime.block_on(crate::gc(&here.remote, keep, dry_run))?;
+    print_own(common, "ShareGc", &done, |done, _| {
         let would = if dry_run { "would be " } else { "" };
-        out.line(&format!(
-            "{}: {} stay, {} {would}put aside, {} ({}) {would}removed",
+        format!(
+            "{}: {} stay, {} {would}put aside, {} ({}) {would}removed\n",
             safe_line(&done.url),
             count(done.n_kept, "state", "states"),
             number(done.n_expired),
             count(done.n_removed, "object", "objects"),
             bytes(done.bytes_removed)
-        ))?;
-    }
-    out.finish()
+        )
+    })
 }
 
 impl From<ShareError> for Failure {

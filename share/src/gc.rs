@@ -8,6 +8,7 @@ use crate::format::{FORMAT, STATE_BYTES_MAX, State};
 use crate::pull::state_at;
 use crate::remote::Remote;
 use crate::{Result, ShareError, each};
+use indexd_proto::printed::ShareGc;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Seconds for which what nothing names is left alone.
@@ -23,19 +24,6 @@ pub struct Keep {
     pub count: u64,
 }
 
-/// Counts of a collection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Collected {
-    /// States that stay.
-    pub n_kept: u64,
-    /// States that were put aside.
-    pub n_expired: u64,
-    /// Objects that were removed.
-    pub n_removed: u64,
-    /// Bytes of them.
-    pub bytes_removed: u64,
-}
-
 /// An object of a store: its key, seconds since 1970 when it was put, and its bytes.
 struct Object {
     key: String,
@@ -47,7 +35,7 @@ struct Object {
 ///
 /// # Errors
 /// Those of the store; the next collection removes the rest.
-pub async fn gc(remote: &Remote, keep: Keep, is_dry: bool) -> Result<Collected> {
+pub async fn gc(remote: &Remote, keep: Keep, is_dry: bool) -> Result<ShareGc> {
     remote.check_writable()?;
     let top = format!("indexd-{FORMAT}");
     let now = clock(remote, &top).await?;
@@ -57,9 +45,16 @@ pub async fn gc(remote: &Remote, keep: Keep, is_dry: bool) -> Result<Collected> 
         let object = Object { at: meta.last_modified.timestamp(), bytes: meta.size, key };
         recipes.entry(recipe).or_default().push(object);
     }
-    let mut collected = Collected::default();
+    let mut collected = ShareGc {
+        url: remote.url().to_owned(),
+        dry_run: is_dry,
+        n_kept: 0,
+        n_expired: 0,
+        n_removed: 0,
+        bytes_removed: 0,
+    };
     for (recipe, objects) in recipes {
-        of_recipe(remote, &format!("{top}/{recipe}"), &objects, keep, now, is_dry, &mut collected).await?;
+        of_recipe(remote, &format!("{top}/{recipe}"), &objects, keep, now, &mut collected).await?;
     }
     Ok(collected)
 }
@@ -79,8 +74,7 @@ async fn of_recipe(
     objects: &[Object],
     keep: Keep,
     now: i64,
-    is_dry: bool,
-    collected: &mut Collected,
+    collected: &mut ShareGc,
 ) -> Result<()> {
     let age = |object: &Object| u64::try_from(now - object.at).unwrap_or(0);
     let is_below = |object: &&Object, folder: &str| object.key.starts_with(&format!("{top}/{folder}/"));
@@ -104,7 +98,7 @@ async fn of_recipe(
     let removed: Vec<&Object> = put_aside.iter().chain(&pieces).filter(is_old).copied().collect();
     collected.n_removed += removed.len() as u64;
     collected.bytes_removed += removed.iter().map(|o| o.bytes).sum::<u64>();
-    if is_dry {
+    if collected.dry_run {
         return Ok(());
     }
     for object in expired {

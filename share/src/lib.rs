@@ -23,9 +23,9 @@ mod pull;
 mod push;
 mod remote;
 
-pub use gc::{Collected, Keep, gc};
+pub use gc::{Keep, gc};
 pub use pull::{Found, fetch, nearest, published};
-pub use push::{Pushed, base, push};
+pub use push::{base, push};
 pub use remote::{Patience, Remote};
 
 use futures_util::{StreamExt, stream};

@@ -5,6 +5,7 @@ use crate::gc::GRACE_S;
 use crate::pull::{commit_key, fetch, local, nearest, newest_key, piece_key};
 use crate::remote::Remote;
 use crate::{Result, ShareError, Watch, each};
+use indexd_proto::printed::SharePush;
 use indexd_proto::share::{Piece, Tree};
 use object_store::ObjectMeta;
 use std::fs;
@@ -13,17 +14,6 @@ use std::time::{Duration, SystemTime};
 
 /// Layers above which a state is published whole: each is a few objects, and a row in many is read as often.
 const LAYERS_KEPT: usize = LAYERS_MAX / 2;
-
-/// The result of a push.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pushed {
-    /// Bytes of objects that were put.
-    pub bytes_put: u64,
-    /// Bytes of objects of the state in all, which a pull fetches.
-    pub stored: u64,
-    /// Its layers.
-    pub n_layers: u64,
-}
 
 /// The layers of the nearest state, lowest first, whose pieces are then in `folder`: what a push lays a
 /// layer above. None when nothing that is near can be had whole; the push is larger then.
@@ -42,19 +32,18 @@ pub async fn base(remote: &Remote, tree: &Tree, folder: &Path) -> Result<Vec<Vec
 }
 
 /// Publishes layers, lowest first, as the state of a tree. The pieces of the highest one are in `folder`.
-/// `watch` is told of bytes that were put.
+/// `watch` is told of bytes that were put; `has_base` is passed on.
 ///
 /// # Errors
-/// Those of the store, [`ShareError::ReadOnly`], [`ShareError::Local`], [`ShareError::Stopped`],
-/// [`ShareError::Damaged`] when a piece of a lower layer is gone.
+/// Those of the store, [`ShareError::Local`], [`ShareError::Stopped`], [`ShareError::Damaged`] when a piece of a lower layer is gone.
 pub async fn push(
     remote: &Remote,
     tree: &Tree,
     layers: Vec<Vec<Piece>>,
+    has_base: bool,
     folder: &Path,
     watch: &Watch<'_>,
-) -> Result<Pushed> {
-    remote.check_writable()?;
+) -> Result<SharePush> {
     let Some(repository) = tree.repositories.first() else {
         return Err(ShareError::Damaged("the repository has no name".to_owned()));
     };
@@ -68,7 +57,15 @@ pub async fn push(
         bytes_put += object.len() as u64;
         remote.put(&key, object.clone()).await?;
     }
-    Ok(Pushed { bytes_put, stored: state.stored(), n_layers: state.layers.len() as u64 })
+    Ok(SharePush {
+        url: remote.url().to_owned(),
+        root: tree.root.clone(),
+        commit: state.commit.clone(),
+        bytes_put,
+        bytes_pulled: state.stored(),
+        n_layers: state.layers.len() as u64,
+        has_base,
+    })
 }
 
 /// Age below which a piece is not put again: half of the grace period of a collection, since clocks

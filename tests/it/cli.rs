@@ -25,16 +25,17 @@ fn the_first_pack_needs_nothing_set_up() {
     assert!(json.contains("return 42") && pack["stats"]["tokenCount"].as_u64().unwrap() <= 1000, "{json}");
     assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
     // The query from standard input gives the same pack.
-    let mut child = user
-        .command("ctl")
-        .args(["pack", "-", "-b", "1k", "--layout", "agent", "--json"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(b"Jitter").unwrap();
-    let from_stdin: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+    let asked = |args: &[&str], query: &[u8]| {
+        let mut command = user.command("ctl");
+        let mut child = command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(query).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    let from_stdin = asked(&["pack", "-", "-b", "1k", "--layout", "agent", "--json"], b"Jitter");
+    let from_stdin: Value = serde_json::from_slice(&from_stdin.stdout).unwrap();
     assert_eq!(from_stdin["packId"], pack["packId"]);
+    // Bytes that are not text match nothing, and do not hinder the rest.
+    assert!(ok(&asked(&["search", "-"], b"Jitter \xff")).contains("jitter.go:3"));
 }
 
 #[test]

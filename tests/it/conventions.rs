@@ -100,6 +100,7 @@ const PRINTED: [(&[&str], &str); 30] = [
     (&["index", "--wait"], "index.wait.result"),
     (&["compact"], "index.compact.result"),
     (&["daemon", "start"], "ctl.message"),
+    (&["service", "uninstall"], "ctl.message"),
     (&["workspace", "list"], "workspace.list.result"),
     (&["workspace", "add", "."], "ctl.workspace"),
     (&["workspace", "gc", "--dry-run"], "workspace.gc.result"),

@@ -99,12 +99,8 @@ pub fn install(common: &Common, args: &AgentArgs) -> Result<(), Failure> {
     let file = match client {
         AgentClient::Claude => "CLAUDE.md",
         AgentClient::Gemini => "GEMINI.md",
-        AgentClient::Codex
-        | AgentClient::Cursor
-        | AgentClient::Opencode
-        | AgentClient::Windsurf
-        | AgentClient::Generic => "AGENTS.md",
         AgentClient::Copilot => ".github/copilot-instructions.md",
+        _ => "AGENTS.md",
     };
     let mut edits = vec![Edit::within(&root, file, |text| Ok(with_block(text, !remove)))?];
     if client == AgentClient::Claude {

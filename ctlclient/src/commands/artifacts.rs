@@ -4,14 +4,15 @@
 //! them lists these; `pieces/manifest.json` lists everything. Files take their places whole, the manifest
 //! last. What an earlier export left and this one has not is removed, and said.
 
-use super::note;
+use super::print_own;
 use crate::cli::Common;
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::style::{bytes, count, number};
+use crate::output::json_of;
+use crate::style::{bytes, count, number, safe_line};
 use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::export::ExportResult;
+use indexd_proto::printed::Printed;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -21,12 +22,13 @@ use std::path::{Path, PathBuf};
 /// Where everything is listed.
 const MANIFEST: &str = "pieces/manifest.json";
 
+/// The shape of the manifest.
+const SCHEMA: &str = "ArtifactManifest";
+
 /// What an export wrote.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Manifest {
-    schema: String,
-    schema_version: String,
     index_signature: String,
     repo_id: String,
     max_shard_bytes: u64,
@@ -67,23 +69,14 @@ pub fn artifacts(common: &Common, dir: &Path, max_shard_bytes: u64) -> Result<()
             eprintln!("ctl: removed {file} of an earlier export");
         }
     }
-    report(common, dir, &manifest)?;
-    note(common, &answer.envelope, &[]);
-    Ok(())
-}
-
-fn report(common: &Common, dir: &Path, manifest: &Manifest) -> Result<(), Failure> {
-    let mut out = Output::stdout();
-    if common.json {
-        out.json(manifest)?;
-        return out.finish();
-    }
-    for p in &manifest.pieces {
-        let files = count(p.parts.len() as u64, "file", "files");
-        out.line(&format!("{}  {} records, {}, {files}", p.name, number(p.n_records), bytes(p.bytes)))?;
-    }
-    out.line(&dir.join(MANIFEST).display().to_string())?;
-    out.finish()
+    print_own(common, SCHEMA, &manifest, |manifest, _| {
+        let line = |p: &Piece| {
+            let files = count(p.parts.len() as u64, "file", "files");
+            format!("{}  {} records, {}, {files}\n", p.name, number(p.n_records), bytes(p.bytes))
+        };
+        let pieces: String = manifest.pieces.iter().map(line).collect();
+        format!("{pieces}{}\n", safe_line(&dir.join(MANIFEST).display().to_string()))
+    })
 }
 
 impl Manifest {
@@ -178,15 +171,12 @@ impl Folder<'_> {
     fn finish(mut self, answer: &ExportResult) -> Result<Manifest, Failure> {
         self.close()?;
         let manifest = Manifest {
-            schema: "ArtifactManifest".to_owned(),
-            schema_version: "1.0.0".to_owned(),
             index_signature: answer.envelope.index_signature.clone(),
             repo_id: answer.envelope.repo_id.clone(),
             max_shard_bytes: self.max_shard_bytes,
             pieces: std::mem::take(&mut self.pieces),
         };
-        let text = serde_json::to_string(&manifest)
-            .map_err(|e| Failure::new(ErrorCode::Internal, format!("the manifest is no JSON: {e}")))?;
+        let text = json_of(&Printed::new(SCHEMA, &manifest))?;
         super::write_file(&self.dir.join(MANIFEST), &(text + "\n"))?;
         Ok(manifest)
     }

@@ -1,9 +1,9 @@
 //! Changes to the configuration files of other programs: shown first, made when asked for, and never
 //! at the cost of what else stands in them.
 
+use super::print_own;
 use crate::cli::Common;
 use crate::failure::Failure;
-use crate::output::Output;
 use crate::replacement::Replacement;
 use crate::style::{Style, safe_line};
 use indexd_proto::error::ErrorCode;
@@ -130,30 +130,22 @@ pub fn apply(common: &Common, edits: &[Edit], write: bool, done: &str) -> Result
     if write {
         edits.iter().filter(|e| e.is_change()).try_for_each(Edit::write)?;
     }
-    let mut out = Output::stdout();
-    if common.json {
-        let files = edits.iter().map(|e| {
-            let diff = diff(e, Style::plain(80));
-            let (path, changed) = (e.path.display().to_string(), e.is_change());
-            FileChange { path, changed, written: write && changed, diff }
+    let files = edits.iter().map(|e| {
+        let (path, changed) = (e.path.display().to_string(), e.is_change());
+        FileChange { path, changed, written: write && changed, diff: diff(e, Style::plain(80)) }
+    });
+    print_own(common, "FileChanges", &FileChanges { files: files.collect() }, |_, style| {
+        let shown = edits.iter().map(|edit| match edit.is_change() {
+            true => diff(edit, style),
+            false => format!("{}: nothing to change\n", safe_line(&edit.path.display().to_string())),
         });
-        out.object("FileChanges", FileChanges { files: files.collect() })?;
-        return out.finish();
-    }
-    let style = Style::of_stdout(common);
-    for edit in edits {
-        if edit.is_change() {
-            out.styled(&diff(edit, style))?;
-        } else {
-            out.line(&format!("{}: nothing to change", safe_line(&edit.path.display().to_string())))?;
+        let shown: String = shown.collect();
+        match (changes, write) {
+            (0, _) => shown,
+            (_, true) => format!("{shown}written. {done}\n"),
+            (_, false) => shown + "nothing is written yet: run it again with --write\n",
         }
-    }
-    match (changes, write) {
-        (0, _) => {}
-        (_, true) => out.line(&format!("written. {done}"))?,
-        (_, false) => out.line("nothing is written yet: run it again with --write")?,
-    }
-    out.finish()
+    })
 }
 
 /// The lines that change, with some around them. A change here is one run of lines.

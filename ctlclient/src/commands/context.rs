@@ -76,23 +76,23 @@ fn text(s: &ContextSummary, style: Style) -> String {
     out
 }
 
+/// The name of a kind of sources, their unit, one and many, and the tag of their chunks.
+fn words_of(kind: SourceType) -> [&'static str; 4] {
+    match kind {
+        SourceType::ToolResult => ["Tool results", "item", "items", "[tool]"],
+        SourceType::OpenFile => ["Open files", "file", "files", "[open]"],
+        SourceType::SearchResult => ["Search results", "chunk", "chunks", "[search]"],
+        SourceType::Reference => ["References", "chunk", "chunks", "[ref]"],
+    }
+}
+
 fn source_line(s: &ShownSource) -> String {
-    let (name, one, many) = match s.kind {
-        SourceType::ToolResult => ("Tool results", "item", "items"),
-        SourceType::OpenFile => ("Open files", "file", "files"),
-        SourceType::SearchResult => ("Search results", "chunk", "chunks"),
-        SourceType::Reference => ("References", "chunk", "chunks"),
-    };
+    let [name, one, many, _] = words_of(s.kind);
     format!("{name}: {} tokens ({})", number(s.tokens), count(s.n, one, many))
 }
 
 fn chunk_line(c: &ShownChunk, style: Style) -> String {
-    let tag = match c.origin {
-        SourceType::ToolResult => "[tool]",
-        SourceType::OpenFile => "[open]",
-        SourceType::SearchResult => "[search]",
-        SourceType::Reference => "[ref]",
-    };
+    let [.., tag] = words_of(c.origin);
     let place = match &c.file_path {
         Some(path) => format!("{}:{}-{}", style.path(&safe_line(path)), c.start_line, c.end_line),
         None => format!("lines {}-{}", c.start_line, c.end_line),

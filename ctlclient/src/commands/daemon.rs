@@ -1,17 +1,15 @@
 //! `ctl daemon`, `ctl status` and `ctl version`: the daemon itself.
 
-use super::print_of;
 use super::workspace::workspaces_text;
+use super::{print_of, print_own, say};
 use crate::cli::Common;
 use crate::failure::Failure;
 use crate::launch;
-use crate::output::Output;
-use crate::progress::Progress;
 use crate::session::{self, Session, Start};
 use crate::style::{Style, bytes, count, number, safe_line};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::hello::{HelloParams, HelloResult, ProtocolRange};
-use indexd_proto::printed::{DaemonVersion, Message, OwnVersion, Version};
+use indexd_proto::printed::{DaemonVersion, OwnVersion, Version};
 use indexd_proto::workspace::{PackCounts, StatusParams, StatusResult};
 use indexd_proto::{Method, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
 
@@ -50,7 +48,7 @@ enum DaemonCommand {
 pub fn status(common: &Common, _: &StatusArgs) -> Result<(), Failure> {
     let mut session = match Session::connect(common, Start::Never) {
         Ok(session) => session,
-        Err(Failure::Error(e)) if e.data.code == ErrorCode::DaemonUnavailable => {
+        Err(failure) if failure.code() == Some(ErrorCode::DaemonUnavailable) => {
             return say(common, "no daemon is running; the next question starts one");
         }
         Err(failure) => return Err(failure),
@@ -151,17 +149,14 @@ pub fn daemon(common: &Common, args: &DaemonArgs) -> Result<(), Failure> {
                 session.stop()?;
                 say(common, "stopped")
             }
-            Err(Failure::Error(e)) if e.data.code == ErrorCode::DaemonUnavailable => {
+            Err(failure) if failure.code() == Some(ErrorCode::DaemonUnavailable) => {
                 // The one before may have closed its door and not be gone.
                 say(common, if session::outlast()? { "stopped" } else { "no daemon was running" })
             }
             Err(e) => Err(e),
         },
         DaemonCommand::Run => {
-            let status = launch::command()?.status();
-            let status = status.map_err(|e| {
-                Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start indexd: {e}"))
-            })?;
+            let status = launch::command()?.status().map_err(launch::cannot_start("indexd"))?;
             match status.code() {
                 Some(0) => Ok(()),
                 code => Err(Failure::Status(code.and_then(|c| u8::try_from(c).ok()).unwrap_or(70))),
@@ -170,45 +165,30 @@ pub fn daemon(common: &Common, args: &DaemonArgs) -> Result<(), Failure> {
     }
 }
 
-fn say(common: &Common, text: &str) -> Result<(), Failure> {
-    let mut out = Output::stdout();
-    if common.json {
-        out.object("Message", Message { message: text.to_owned() })?;
-    } else if !common.quiet {
-        out.line(text)?;
-    }
-    out.finish()
-}
-
 fn greet(session: &mut Session) -> Result<HelloResult, Failure> {
     let params = HelloParams {
         client: Some(session::build()),
         protocol: Some(ProtocolRange::OURS),
         ..HelloParams::default()
     };
-    session.ask(Method::Hello, &params, &mut Progress::new(true))
+    session.ask(Method::Hello, &params)
 }
 
 /// Prints the versions of both sides.
 pub fn version(common: &Common, _: &VersionArgs) -> Result<(), Failure> {
     let daemon = Session::connect(common, Start::Never).and_then(|mut s| greet(&mut s)).ok();
-    let mut out = Output::stdout();
-    if common.json {
-        let ours =
-            OwnVersion { version: env!("CARGO_PKG_VERSION").to_owned(), protocol: ProtocolRange::OURS };
-        let theirs =
-            daemon.map(|d| DaemonVersion { version: d.server.version, protocol: d.supported, pid: d.pid });
-        out.object("Version", Version { ctl: ours, daemon: theirs })?;
-    } else {
-        out.line(&format!(
-            "ctl {} (protocol {PROTOCOL_VERSION_MIN} to {PROTOCOL_VERSION})",
-            env!("CARGO_PKG_VERSION")
-        ))?;
-        match daemon {
-            Some(d) => out
-                .line(&format!("indexd {} (protocol {}, process {})", d.server.version, d.protocol, d.pid))?,
-            None => out.line("indexd is not running")?,
-        }
-    }
-    out.finish()
+    let version = Version {
+        ctl: OwnVersion { version: env!("CARGO_PKG_VERSION").to_owned(), protocol: ProtocolRange::OURS },
+        daemon: daemon.as_ref().map(|d| DaemonVersion {
+            version: d.server.version.clone(),
+            protocol: d.supported,
+            pid: d.pid,
+        }),
+    };
+    print_own(common, "Version", &version, |v, _| {
+        let theirs = daemon.map_or("indexd is not running".to_owned(), |d| {
+            format!("indexd {} (protocol {}, process {})", safe_line(&d.server.version), d.protocol, d.pid)
+        });
+        format!("ctl {} (protocol {PROTOCOL_VERSION_MIN} to {PROTOCOL_VERSION})\n{theirs}\n", v.ctl.version)
+    })
 }

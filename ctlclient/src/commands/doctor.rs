@@ -2,11 +2,10 @@
 //!
 //! Nothing is started or changed: the checks look at the system as it is.
 
+use super::{doctor_clients, print_own};
 use crate::cli::Common;
 use crate::failure::Failure;
 use crate::launch;
-use crate::output::Output;
-use crate::progress::Progress;
 use crate::session::{self, Session, Start, own_uid};
 use crate::style::{Style, bytes, safe_line};
 use indexd_proto::Method;
@@ -28,16 +27,19 @@ const FILES_WANTED: u64 = 1_024;
 /// Watched folders that a large repository needs.
 const WATCHES_WANTED: u64 = 65_536;
 
-pub(super) fn ok(name: &'static str, reason: impl Into<String>) -> Check {
-    Check { name: name.to_owned(), verdict: Verdict::Ok, reason: reason.into(), fix: String::new() }
+/// The result of a check: how it ended, the reason, and the remedy.
+pub(super) type Finding = (Verdict, String, String);
+
+pub(super) fn ok(reason: impl Into<String>) -> Finding {
+    (Verdict::Ok, reason.into(), String::new())
 }
 
-pub(super) fn warn(name: &'static str, reason: impl Into<String>, fix: impl Into<String>) -> Check {
-    Check { name: name.to_owned(), verdict: Verdict::Warn, reason: reason.into(), fix: fix.into() }
+pub(super) fn warn(reason: impl Into<String>, fix: impl Into<String>) -> Finding {
+    (Verdict::Warn, reason.into(), fix.into())
 }
 
-pub(super) fn fail(name: &'static str, reason: impl Into<String>, fix: impl Into<String>) -> Check {
-    Check { name: name.to_owned(), verdict: Verdict::Fail, reason: reason.into(), fix: fix.into() }
+pub(super) fn fail(reason: impl Into<String>, fix: impl Into<String>) -> Finding {
+    (Verdict::Fail, reason.into(), fix.into())
 }
 
 /// Options of `doctor`.
@@ -48,66 +50,67 @@ pub struct DoctorArgs {}
 /// Runs every check; exit status 69 when one fails.
 pub fn doctor(common: &Common, _: &DoctorArgs) -> Result<(), Failure> {
     let dirs = session::dirs()?;
-    let mut checks = vec![
-        program(),
-        runtime_dir(&dirs),
-        folder("config-dir", &dirs.config),
-        folder("state-dir", &dirs.state),
-        cache_dir(&dirs),
-        clock(&dirs),
+    let mut findings = vec![
+        ("program", program()),
+        ("runtime-dir", runtime_dir(&dirs)),
+        ("config-dir", folder(&dirs.config)),
+        ("state-dir", folder(&dirs.state)),
+        ("cache-dir", cache_dir(&dirs)),
+        ("clock", clock(&dirs)),
+        ("open-files", open_files()),
+        ("watches", watches()),
+        ("watchers", watchers()),
+        ("faults", last_fault(&dirs)),
+        ("agents", doctor_clients::agents(common)),
+        ("clients", doctor_clients::stale()),
     ];
-    checks.extend([open_files(), watches(), watchers(), last_fault(&dirs)]);
-    checks.extend(super::doctor_clients::checks(common));
-    checks.extend(daemon(common, &dirs));
+    findings.extend(daemon(common, &dirs));
+    let check = |(name, (verdict, reason, fix)): (&str, Finding)| Check {
+        name: name.to_owned(),
+        verdict,
+        reason,
+        fix,
+    };
+    let checks: Vec<Check> = findings.into_iter().map(check).collect();
     let failed = checks.iter().any(|c| c.verdict == Verdict::Fail);
-    let mut out = Output::stdout();
-    if common.json {
-        out.object("Doctor", Doctor { ok: !failed, checks })?;
-    } else {
-        let style = Style::of_stdout(common);
-        for c in &checks {
-            let mark = match c.verdict {
-                Verdict::Ok => style.good("ok  "),
-                Verdict::Warn => style.warn("warn"),
-                Verdict::Fail => style.bad("fail"),
-            };
-            out.styled_line(&format!("{mark} {:<12} {}", c.name, safe_line(&c.reason)))?;
-            if !c.fix.is_empty() {
-                out.styled_line(&format!("     {:<12} {}", "", style.dim(&safe_line(&c.fix))))?;
-            }
-        }
-    }
-    out.finish()?;
+    print_own(common, "Doctor", &Doctor { ok: !failed, checks }, |doctor, style| {
+        doctor.checks.iter().map(|check| check_text(check, style)).collect()
+    })?;
     if failed { Err(Failure::Status(69)) } else { Ok(()) }
 }
 
-fn program() -> Check {
-    match launch::program() {
-        Ok(path) => ok("program", path.display().to_string()),
-        Err(_) => fail(
-            "program",
-            "indexd is neither beside ctl nor in PATH",
-            "install both programs into one folder",
-        ),
+fn check_text(check: &Check, style: Style) -> String {
+    let mark = match check.verdict {
+        Verdict::Ok => style.good("ok  "),
+        Verdict::Warn => style.warn("warn"),
+        Verdict::Fail => style.bad("fail"),
+    };
+    let mut out = format!("{mark} {:<12} {}\n", check.name, safe_line(&check.reason));
+    if !check.fix.is_empty() {
+        out += &format!("     {:<12} {}\n", "", style.dim(&safe_line(&check.fix)));
+    }
+    out
+}
+
+fn program() -> Finding {
+    match launch::installed("indexd") {
+        Ok(path) => ok(path.display().to_string()),
+        Err(_) => fail("indexd is neither beside ctl nor in PATH", "install both programs into one folder"),
     }
 }
 
-fn runtime_dir(dirs: &Dirs) -> Check {
-    let name = "runtime-dir";
+fn runtime_dir(dirs: &Dirs) -> Finding {
     let shown = dirs.runtime.display();
     if let Some(problem) = privacy_problem(&dirs.runtime) {
-        return fail(name, format!("{shown} {problem}"), format!("rm -rf {shown}"));
+        return fail(format!("{shown} {problem}"), format!("rm -rf {shown}"));
     }
     match &dirs.runtime_note {
-        Some(note) => {
-            warn(name, format!("{note}; using {shown}"), "export XDG_RUNTIME_DIR=/run/user/$(id -u)")
-        }
-        None => ok(name, shown.to_string()),
+        Some(note) => warn(format!("{note}; using {shown}"), "export XDG_RUNTIME_DIR=/run/user/$(id -u)"),
+        None => ok(shown.to_string()),
     }
 }
 
 /// What keeps a folder from being private to this user; an absent one is created when needed.
-#[cfg(unix)]
 fn privacy_problem(dir: &Path) -> Option<&'static str> {
     use std::os::unix::fs::MetadataExt;
     let meta = std::fs::symlink_metadata(dir).ok()?;
@@ -122,57 +125,47 @@ fn privacy_problem(dir: &Path) -> Option<&'static str> {
     }
 }
 
-#[cfg(not(unix))]
-fn privacy_problem(dir: &Path) -> Option<&'static str> {
-    (dir.exists() && !dir.is_dir()).then_some("is not a folder")
-}
-
 /// Whether a folder, or the nearest one above it that exists, can be written.
-fn folder(name: &'static str, dir: &Path) -> Check {
+fn folder(dir: &Path) -> Finding {
     let existing = dir.ancestors().find(|d| d.exists()).unwrap_or(dir);
     let shown = dir.display();
     if !existing.is_dir() {
         return fail(
-            name,
             format!("{} is not a folder", existing.display()),
             format!("move {} away", existing.display()),
         );
     }
-    #[cfg(unix)]
     if rustix::fs::access(existing, rustix::fs::Access::WRITE_OK).is_err() {
         use std::os::unix::fs::MetadataExt;
         let is_own = existing.metadata().is_ok_and(|m| m.uid() == own_uid());
         let fix = if is_own { "chmod u+rwx" } else { "chown $(id -u)" };
         return fail(
-            name,
             format!("{} cannot be written", existing.display()),
             format!("{fix} {}", existing.display()),
         );
     }
-    ok(name, shown.to_string())
+    ok(shown.to_string())
 }
 
-fn cache_dir(dirs: &Dirs) -> Check {
-    let name = "cache-dir";
-    let check = folder(name, &dirs.cache);
-    if check.verdict != Verdict::Ok {
-        return check;
+fn cache_dir(dirs: &Dirs) -> Finding {
+    let found = folder(&dirs.cache);
+    if found.0 != Verdict::Ok {
+        return found;
     }
-    #[cfg(unix)]
     if let Some(existing) = dirs.cache.ancestors().find(|d| d.exists())
         && let Ok(stat) = rustix::fs::statvfs(existing)
     {
         let free = stat.f_bavail * stat.f_frsize;
         let reason = format!("{}, {} free", dirs.cache.display(), bytes(free));
         if free < FREE_BYTES_WANTED {
-            return warn(name, reason, "free some space, or set INDEXD_CACHE_DIR to a larger disk");
+            return warn(reason, "free some space, or set INDEXD_CACHE_DIR to a larger disk");
         }
         if is_network(existing) {
-            return warn(name, format!("{reason}, on a network"), "set INDEXD_CACHE_DIR to a local disk");
+            return warn(format!("{reason}, on a network"), "set INDEXD_CACHE_DIR to a local disk");
         }
-        return ok(name, reason);
+        return ok(reason);
     }
-    check
+    found
 }
 
 /// Returns true if a folder is on a network file system. Memory maps and locks are not reliable there.
@@ -181,37 +174,29 @@ fn is_network(dir: &Path) -> bool {
     rustix::fs::statfs(dir).is_ok_and(|s| NETWORK.contains(&(s.f_type as u64 & 0xffff_ffff)))
 }
 
-#[cfg(all(unix, not(target_os = "linux")))]
+#[cfg(not(target_os = "linux"))]
 fn is_network(_dir: &Path) -> bool {
     false
 }
 
 /// Whether file times and the clock agree; restarts compare them.
-fn clock(dirs: &Dirs) -> Check {
+fn clock(dirs: &Dirs) -> Finding {
     let newest = [dirs.log(), dirs.lock()].iter().filter_map(|p| p.metadata().ok()?.modified().ok()).max();
     match newest.and_then(|t| t.duration_since(SystemTime::now()).ok()) {
         Some(ahead) if ahead > Duration::from_secs(2) => warn(
-            "clock",
             format!("files are {} s in the future", ahead.as_secs()),
             "set the clock (timedatectl set-ntp true)",
         ),
-        _ => ok("clock", "agrees with the file system"),
+        _ => ok("agrees with the file system"),
     }
 }
 
-fn open_files() -> Check {
-    #[cfg(unix)]
-    {
-        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-        if let Some(n) = limit.filter(|n| *n < FILES_WANTED) {
-            return warn(
-                "open-files",
-                format!("at most {n} open files"),
-                format!("ulimit -n {FILES_WANTED}"),
-            );
-        }
+fn open_files() -> Finding {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    match limit.filter(|n| *n < FILES_WANTED) {
+        Some(n) => warn(format!("at most {n} open files"), format!("ulimit -n {FILES_WANTED}")),
+        None => ok("enough"),
     }
-    ok("open-files", "enough")
 }
 
 /// A limit of the system on watching.
@@ -221,35 +206,32 @@ fn watch_limit(name: &str) -> Option<u64> {
 }
 
 /// Whether the user may have one more watcher. The daemon takes one, editors and other tools several each.
-fn watchers() -> Check {
-    const NAME: &str = "watchers";
-    let Some(n) = watch_limit("max_user_instances") else { return ok(NAME, "no limit known") };
+fn watchers() -> Finding {
+    let Some(n) = watch_limit("max_user_instances") else { return ok("no limit known") };
     #[cfg(target_os = "linux")]
     if let Err(rustix::io::Errno::MFILE) =
         rustix::fs::inotify::init(rustix::fs::inotify::CreateFlags::CLOEXEC)
     {
         return fail(
-            NAME,
             format!("all {n} watchers of this user are taken; who comes later is not told of changes"),
             format!("sudo sysctl fs.inotify.max_user_instances={}", (4 * n).max(512)),
         );
     }
-    ok(NAME, format!("up to {n}, of which indexd takes one"))
+    ok(format!("up to {n}, of which indexd takes one"))
 }
 
-fn watches() -> Check {
+fn watches() -> Finding {
     match watch_limit("max_user_watches") {
         Some(n) if n < WATCHES_WANTED => warn(
-            "watches",
             format!("at most {n} watched folders; larger repositories are compared on every request"),
             format!("sudo sysctl fs.inotify.max_user_watches={}", 8 * WATCHES_WANTED),
         ),
-        Some(n) => ok("watches", format!("up to {n} folders")),
-        None => ok("watches", "no limit known"),
+        Some(n) => ok(format!("up to {n} folders")),
+        None => ok("no limit known"),
     }
 }
 
-fn last_fault(dirs: &Dirs) -> Check {
+fn last_fault(dirs: &Dirs) -> Finding {
     let log = std::fs::read_to_string(dirs.log()).unwrap_or_default();
     match log.lines().rev().find(|l| l.contains("\"message\":\"fault\"")) {
         Some(line) => {
@@ -258,136 +240,126 @@ fn last_fault(dirs: &Dirs) -> Check {
             };
             let (time, place) = (field("timestamp").unwrap_or_default(), field("place").unwrap_or_default());
             warn(
-                "faults",
                 format!("last one {time} at {place}"),
                 format!("please report it with {}", dirs.log().display()),
             )
         }
-        None => ok("faults", "none in the log"),
+        None => ok("none in the log"),
     }
 }
 
 /// The settings as a daemon would read them.
-fn config_alone() -> Check {
+fn config_alone() -> Finding {
     let checked = launch::command().ok().and_then(|mut c| c.arg("--check-config").output().ok());
     match checked {
-        Some(output) if output.status.success() => ok("config", "can be read"),
+        Some(output) if output.status.success() => ok("can be read"),
         Some(output) => {
             let said = String::from_utf8_lossy(&output.stderr);
             let message = said.split("\nhint: ").next().unwrap_or_default().trim_start_matches("indexd: ");
             let message: Vec<&str> = message.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
-            fail("config", message.join(" "), ErrorCode::Config.hint())
+            fail(message.join(" "), ErrorCode::Config.hint())
         }
-        None => fail("config", "cannot be checked without indexd", "install both programs into one folder"),
+        None => fail("cannot be checked without indexd", "install both programs into one folder"),
     }
 }
 
 /// The checks that need a running daemon.
-fn daemon(common: &Common, dirs: &Dirs) -> Vec<Check> {
+fn daemon(common: &Common, dirs: &Dirs) -> Vec<(&'static str, Finding)> {
     let mut session = match Session::connect(common, Start::Never) {
         Ok(session) => session,
         Err(Failure::Error(e)) if dirs.socket().exists() => {
-            return vec![warn(
-                "socket",
-                format!("{}: {}", dirs.socket().display(), e.message),
-                "ctl daemon start",
-            )];
+            let said = format!("{}: {}", dirs.socket().display(), e.message);
+            return vec![("socket", warn(said, "ctl daemon start"))];
         }
         Err(_) => {
             let socket = match dirs.lock_holder() {
                 Some(id) => warn(
-                    "socket",
                     format!("process {id}, a daemon that takes no more requests, is still ending"),
                     format!("wait for it, or kill {id}"),
                 ),
-                None => ok("socket", "no daemon is running; one starts when needed"),
+                None => ok("no daemon is running; one starts when needed"),
             };
-            return vec![socket, config_alone()];
+            return vec![("socket", socket), ("config", config_alone())];
         }
     };
-    let quiet = &mut Progress::new(true);
-    let status: StatusResult = match session.ask(Method::Status, &StatusParams {}, quiet) {
+    let status: StatusResult = match session.ask(Method::Status, &StatusParams {}) {
         Ok(status) => status,
         Err(Failure::Error(e)) => {
-            return vec![fail(
-                "socket",
-                format!("the daemon does not answer: {}", e.message),
-                "ctl daemon stop",
-            )];
+            let said = format!("the daemon does not answer: {}", e.message);
+            return vec![("socket", fail(said, "ctl daemon stop"))];
         }
         Err(_) => return Vec::new(),
     };
-    let mut checks = vec![ok("socket", format!("{} answers", status.daemon.socket))];
-    checks.extend(running(&status.daemon));
-    match session.ask(Method::ConfigShow, &ConfigParams::default(), quiet) {
+    let mut findings = vec![
+        ("socket", ok(format!("{} answers", status.daemon.socket))),
+        ("version", version(&status.daemon)),
+        ("executable", executable(&status.daemon)),
+    ];
+    match session.ask(Method::ConfigShow, &ConfigParams::default()) {
         Ok(ConfigResult { entries, .. }) => {
             let n = entries.iter().filter(|e| e.value != e.default).count();
-            checks.push(ok("config", format!("{n} settings differ from the defaults")));
+            findings.push(("config", ok(format!("{n} settings differ from the defaults"))));
             let url = entries.iter().find(|e| e.key == "share.url").and_then(|e| e.value.as_str());
-            checks.extend(url.filter(|url| !url.is_empty()).map(|_| share()));
+            findings.extend(url.filter(|url| !url.is_empty()).map(|_| ("share", share())));
         }
-        Err(Failure::Error(e)) => checks.push(fail("config", e.message.clone(), e.data.hint.clone())),
-        Err(_) => checks.push(fail("config", "cannot be read", "ctl config show")),
+        Err(Failure::Error(e)) => findings.push(("config", fail(e.message.clone(), e.data.hint.clone()))),
+        Err(_) => findings.push(("config", fail("cannot be read", "ctl config show"))),
     }
-    checks.extend(status.workspaces.iter().map(workspace));
-    checks
+    findings.extend(status.workspaces.iter().map(|w| ("workspace", workspace(w))));
+    findings
 }
 
 /// Asks the store of published indexes, with the program that uses it.
-fn share() -> Check {
-    let name = "share";
+fn share() -> Finding {
     let asked = launch::installed("ctl-share").ok().and_then(|program| {
         let mut command = std::process::Command::new(program);
         command.args(["share", "status", "--json"]).stdin(std::process::Stdio::null()).output().ok()
     });
     let Some(asked) = asked else {
-        return fail(name, "share.url is set and ctl-share is not installed", "install ctl-share beside ctl");
+        return fail("share.url is set and ctl-share is not installed", "install ctl-share beside ctl");
     };
     let said: Result<ShareStatus, _> = serde_json::from_slice(&asked.stdout);
     let failed: Result<Failed, _> = serde_json::from_slice(&asked.stderr);
     match (said, failed) {
-        (Ok(s), _) => ok(name, format!("{} has {} states of this repository", s.url, s.n_states)),
-        (_, Ok(failed)) => warn(name, failed.error.message, failed.error.data.hint.clone()),
-        _ => warn(name, "the store cannot be asked", "ctl share status"),
+        (Ok(s), _) => ok(format!("{} has {} states of this repository", s.url, s.n_states)),
+        (_, Ok(failed)) => warn(failed.error.message, failed.error.data.hint.clone()),
+        _ => warn("the store cannot be asked", "ctl share status"),
     }
 }
 
-/// Whether the running daemon is the program that is installed.
-fn running(daemon: &DaemonStatus) -> [Check; 2] {
-    let version = match daemon.version.as_str() {
-        v if v == env!("CARGO_PKG_VERSION") => ok("version", format!("{v} on both sides")),
-        v => warn(
-            "version",
-            format!("the daemon is {v}, ctl is {}", env!("CARGO_PKG_VERSION")),
-            "ctl daemon stop",
-        ),
-    };
-    let executable = if daemon.executable.ends_with(" (deleted)") {
-        warn("executable", "the running daemon's program was replaced", "ctl daemon stop")
-    } else {
-        ok("executable", daemon.executable.clone())
-    };
-    [version, executable]
+/// Compares the release of the running daemon with this one.
+fn version(daemon: &DaemonStatus) -> Finding {
+    match daemon.version.as_str() {
+        v if v == env!("CARGO_PKG_VERSION") => ok(format!("{v} on both sides")),
+        v => warn(format!("the daemon is {v}, ctl is {}", env!("CARGO_PKG_VERSION")), "ctl daemon stop"),
+    }
+}
+
+/// Compares the program of the running daemon with the one that is installed.
+fn executable(daemon: &DaemonStatus) -> Finding {
+    match daemon.executable.ends_with(" (deleted)") {
+        true => warn("the running daemon's program was replaced", "ctl daemon stop"),
+        false => ok(daemon.executable.clone()),
+    }
 }
 
 /// How a workspace does. One whose folders the system does not watch answers truly and slowly, and
 /// will do so until somebody does something: that fails.
-fn workspace(w: &WorkspaceStatus) -> Check {
-    let name = "workspace";
+fn workspace(w: &WorkspaceStatus) -> Finding {
     let problems = if w.problems.is_empty() { w.watch.to_string() } else { w.problems.join("; ") };
     if let Some(f) = &w.failure {
-        fail(name, format!("{}: {}", w.root, f.code), f.hint.clone())
+        fail(format!("{}: {}", w.root, f.code), f.hint.clone())
     } else if w.watch == Watch::Degraded || problems.contains(": sudo ") {
         let (said, fix) = problems.split_once(": sudo ").unwrap_or((&problems, ""));
         let fix = if fix.is_empty() { "ctl status".to_owned() } else { format!("sudo {fix}") };
-        fail(name, format!("{}: {said}", w.root), fix)
+        fail(format!("{}: {said}", w.root), fix)
     } else if let Some(rule) = w.problems.iter().find_map(|p| p.strip_prefix("no file is indexed: ")) {
         let fix = "take the pattern out of that file, or bring files back with ! in .indexdignore";
-        fail(name, format!("{}: everything is ignored: {rule}", w.root), fix)
+        fail(format!("{}: everything is ignored: {rule}", w.root), fix)
     } else if !w.problems.is_empty() {
-        warn(name, format!("{}: {problems}", w.root), "ctl status")
+        warn(format!("{}: {problems}", w.root), "ctl status")
     } else {
-        ok(name, format!("{}: {}", w.root, w.state))
+        ok(format!("{}: {}", w.root, w.state))
     }
 }
 
@@ -436,8 +408,8 @@ mod tests {
             index_bytes: 0,
         };
         let check = |watch, problem, verdict, fix: &str| {
-            let check = workspace(&status(watch, problem));
-            assert_eq!((check.verdict, check.fix.as_str()), (verdict, fix), "{}", check.reason);
+            let (found, reason, remedy) = workspace(&status(watch, problem));
+            assert_eq!((found, remedy.as_str()), (verdict, fix), "{reason}");
         };
         check(Watch::Events, "", Verdict::Ok, "");
         check(Watch::Events, "1 file may not be read and is not indexed", Verdict::Warn, "ctl status");

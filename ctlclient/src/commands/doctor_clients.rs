@@ -1,22 +1,15 @@
 //! The checks of `ctl doctor` for clients: agents that are set up to start a program that is not there or that
 //! cannot find the daemon, and processes that still run a replaced program.
 
-use super::doctor::{fail, ok, warn};
+use super::doctor::{Finding, fail, ok, warn};
 use super::mcp::{McpClient, entry_of};
 use crate::cli::Common;
 use clap::ValueEnum as _;
-use indexd_proto::printed::Check;
 use serde_json::Value;
 use std::path::Path;
 
-/// The checks of clients.
-pub fn checks(common: &Common) -> Vec<Check> {
-    vec![agents(common), stale()]
-}
-
 /// Checks that agents can start this program and find the daemon.
-fn agents(common: &Common) -> Check {
-    const NAME: &str = "agents";
+pub fn agents(common: &Common) -> Finding {
     let mut n = 0;
     for client in McpClient::value_variants().iter().filter(|c| **c != McpClient::Generic) {
         let Some((file, entry)) = entry_of(common, *client) else { continue };
@@ -26,17 +19,17 @@ fn agents(common: &Common) -> Check {
         let again = format!("ctl mcp install {name} --write");
         if *client == McpClient::Codex && entry["env_vars"] == false && is_placed_by_environment() {
             let said = "passes no XDG_RUNTIME_DIR on, so that the agent does not find this daemon";
-            return warn(NAME, format!("{shown} {said}"), again);
+            return warn(format!("{shown} {said}"), again);
         }
         n += 1;
         if !can_start(&command) {
-            return fail(NAME, format!("{shown} starts {command}, which is not there"), again);
+            return fail(format!("{shown} starts {command}, which is not there"), again);
         }
     }
     match n {
-        0 => ok(NAME, "none is set up here; `ctl mcp install --help` lists them"),
-        1 => ok(NAME, "1 is set up here, and its program is there"),
-        n => ok(NAME, format!("{n} are set up here, and their programs are there")),
+        0 => ok("none is set up here; `ctl mcp install --help` lists them"),
+        1 => ok("1 is set up here, and its program is there"),
+        n => ok(format!("{n} are set up here, and their programs are there")),
     }
 }
 
@@ -59,16 +52,15 @@ fn can_start(command: &str) -> bool {
 }
 
 /// Finds processes of this user that still run a program of ours that was replaced on the disk.
-fn stale() -> Check {
-    const NAME: &str = "clients";
+pub fn stale() -> Finding {
     let found: Vec<String> =
         processes().into_iter().filter(|(_, exe)| is_replaced(exe)).map(|(id, _)| id).take(5).collect();
     if found.is_empty() {
-        return ok(NAME, "none runs a replaced program");
+        return ok("none runs a replaced program");
     }
     let ids = found.join(" ");
     let said = format!("processes {ids} run a ctl that was replaced; they are of agents that started before");
-    warn(NAME, said, format!("start these agents again, or kill {ids}"))
+    warn(said, format!("start these agents again, or kill {ids}"))
 }
 
 /// True if the link of the system to a program shows that the file of our program was replaced.

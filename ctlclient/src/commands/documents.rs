@@ -8,7 +8,7 @@ use super::pack::{PackArgs, SearchWith, Shape};
 use super::{Target, check_page, current_dir, note, text_search, wait};
 use crate::cli::{Common, WaitArgs, word};
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{json_of, print_json, print_styled};
 use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::style::{safe, safe_line};
@@ -59,12 +59,11 @@ enum MapForm {
 /// Prints the map of a repository, or writes it to a file.
 pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
     let target = Target::of(common)?;
-    let mut progress = Progress::new(common.quiet);
     let params = MapParams {
         repo: target.repo,
         cwd: target.cwd,
         wait: Some(wait(&args.wait)),
-        progress: progress.is_wanted(),
+        progress: Progress::new(common.quiet).is_wanted(),
         no_cache: args.no_cache,
         max_tokens: args.budget,
         whole: args.all,
@@ -77,10 +76,10 @@ pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
     if !args.wait.overlays.is_empty() {
         return Err(Failure::new(ErrorCode::NotSupported, "a map shows what is saved, not overlays"));
     }
-    let line = Session::open(common)?.call(Method::Map, &params, &mut progress)?;
+    let line = Session::open(common)?.call(Method::Map, &params)?;
     let answer: MapResult = session::result(&line)?;
     let text = answer.page.as_deref().unwrap_or(&answer.markdown);
-    put(common, args.out.as_deref(), text, |out| out.json_line(session::raw(&line)?))?;
+    put(common, args.out.as_deref(), text, || session::raw(&line).map(str::to_owned))?;
     note(common, &answer.envelope, &answer.warnings);
     Ok(())
 }
@@ -99,7 +98,7 @@ pub fn markdown(common: &Common, args: &PackArgs, query: &str) -> Result<(), Fai
             answer => answer?,
         },
     };
-    put(common, args.out.as_deref(), &answer.markdown, |out| out.json(&answer))?;
+    put(common, args.out.as_deref(), &answer.markdown, || json_of(&answer))?;
     match &answer.envelope {
         Some(envelope) => note(common, envelope, &answer.warnings),
         None => warn(common, &answer.warnings),
@@ -117,7 +116,6 @@ fn warn(common: &Common, warnings: &[String]) {
 }
 
 fn by_index(common: &Common, args: &PackArgs, query: &str) -> Result<MarkdownResult, Failure> {
-    let mut progress = Progress::new(common.quiet);
     let PackParams { call, request } = super::pack::params(common, args, query.to_owned())?;
     let plain = Request { query: request.query.clone(), include_explain: Some(false), ..Request::default() };
     if request != plain {
@@ -135,16 +133,13 @@ fn by_index(common: &Common, args: &PackArgs, query: &str) -> Result<MarkdownRes
         progress: call.progress,
         no_cache: call.no_cache,
     };
-    Session::open(common)?.ask(Method::PackMarkdown, &params, &mut progress)
+    Session::open(common)?.ask(Method::PackMarkdown, &params)
 }
 
 /// Whether a failure says that there is no index to ask.
 fn is_without_index(failure: &Failure) -> bool {
-    let Failure::Error(e) = failure else { return false };
-    matches!(
-        e.data.code,
-        ErrorCode::Indexing | ErrorCode::IndexMissing | ErrorCode::DaemonUnavailable | ErrorCode::Storage
-    )
+    use ErrorCode as C;
+    matches!(failure.code(), Some(C::Indexing | C::IndexMissing | C::DaemonUnavailable | C::Storage))
 }
 
 fn by_tools(
@@ -187,16 +182,14 @@ fn put(
     common: &Common,
     out: Option<&Path>,
     markdown: &str,
-    json: impl FnOnce(&mut Output) -> Result<(), Failure>,
+    json: impl FnOnce() -> Result<String, Failure>,
 ) -> Result<(), Failure> {
     if let Some(path) = out {
         super::write_file(path, markdown)?;
     }
-    let mut output = Output::stdout();
-    if common.json {
-        json(&mut output)?;
-    } else if out.is_none() {
-        output.styled(&safe(markdown))?;
+    match out {
+        _ if common.json => print_json(&json()?),
+        Some(_) => Ok(()),
+        None => print_styled(&safe(markdown)),
     }
-    output.finish()
 }

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::replacement::Replacement;
-use crate::session::{self, Session};
+use crate::session::{self, Chunk, Session};
 use base64::Engine as _;
 use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
@@ -92,34 +92,29 @@ pub fn export(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
 
 fn text(common: &Common, method: Method) -> Result<(), Failure> {
     let mut out = Output::stdout();
-    let answer = pieces(common, method, &mut |text| out.text(text))?;
-    note(common, &answer.envelope, &[]);
+    pieces(common, method, &mut |text| out.text(text))?;
     out.finish()
 }
 
 fn bytes(common: &Common, write: &mut dyn FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
-    let answer = pieces(common, Method::ExportScip, &mut |text| {
+    pieces(common, Method::ExportScip, &mut |text| {
         let decoded = base64::engine::general_purpose::STANDARD.decode(text);
         write(&decoded.map_err(|e| Failure::new(ErrorCode::Parse, format!("a piece of the index: {e}")))?)
-    })?;
-    note(common, &answer.envelope, &[]);
-    Ok(())
+    })
+    .map(drop)
 }
 
 /// Asks for an export and hands on its pieces as they come.
-pub(super) fn pieces(
-    common: &Common,
-    method: Method,
-    piece: &mut dyn FnMut(&str) -> Result<(), Failure>,
-) -> Result<ExportResult, Failure> {
+pub(super) fn pieces(common: &Common, method: Method, piece: &mut Chunk) -> Result<ExportResult, Failure> {
     let target = Target::of(common)?;
-    let mut progress = Progress::new(common.quiet);
     let params = ExportParams {
         repo: target.repo,
         cwd: target.cwd,
         wait: Some(Wait { mode: WaitMode::Strict, timeout_ms: Some(60_000), build_timeout_ms: None }),
-        progress: progress.is_wanted(),
+        progress: Progress::new(common.quiet).is_wanted(),
     };
-    let line = Session::open(common)?.call_with(method, &params, &mut progress, piece)?;
-    session::result(&line)
+    let line = Session::open(common)?.call_with(method, &params, piece)?;
+    let answer: ExportResult = session::result(&line)?;
+    note(common, &answer.envelope, &[]);
+    Ok(answer)
 }

@@ -4,8 +4,7 @@ use super::lookup::{name_of, place, title};
 use super::{asked, note, print_view, put, terminal};
 use crate::cli::{Common, WaitArgs, word};
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::progress::Progress;
+use crate::output::{print_json, print_styled};
 use crate::session::{self, Session};
 use crate::style::{Style, safe_line};
 use indexd_proto::Method;
@@ -78,43 +77,23 @@ pub struct AroundArgs {
     wait: WaitArgs,
 }
 
-macro_rules! relations {
-    ($($(#[$doc:meta])* $name:ident = $method:ident;)*) => {$(
-        $(#[$doc])*
-        pub fn $name(common: &Common, args: &GraphArgs) -> Result<(), Failure> {
-            edges(common, args, Method::$method)
-        }
-    )*};
-}
-
-relations! {
-    /// Prints callers.
-    callers = Callers;
-    /// Prints callees.
-    callees = Callees;
-    /// Prints uses.
-    refs = Refs;
-    /// Prints what implements and what is implemented.
-    implementations = Implementations;
-    /// Prints what depends on it.
-    impact = Impact;
-}
-
-/// Prints edges with their evidence, and what the graph may be missing.
-fn edges(common: &Common, args: &GraphArgs, method: Method) -> Result<(), Failure> {
-    let params = asked!(GraphParams, common, &args.wait, {
-        symbol: args.symbol.clone(),
-        depth: args.depth,
-        dispatch: method == Method::Callers,
-        all: args.all,
-        limit: (!args.all).then_some(args.limit),
-        min_confidence: Some(args.min_confidence),
-        ..GraphParams::default()
-    });
-    let answer: GraphResult =
-        print_view(common, method, &params, graph_text, (terminal::edge_places, terminal::edges))?;
-    note(common, &answer.envelope, &[]);
-    Ok(())
+/// Prints edges of one relation with their evidence, and what the graph may be missing.
+pub fn edges(method: Method) -> impl Fn(&Common, &GraphArgs) -> Result<(), Failure> {
+    move |common, args| {
+        let params = asked!(GraphParams, common, &args.wait, {
+            symbol: args.symbol.clone(),
+            depth: args.depth,
+            dispatch: method == Method::Callers,
+            all: args.all,
+            limit: (!args.all).then_some(args.limit),
+            min_confidence: Some(args.min_confidence),
+            ..GraphParams::default()
+        });
+        let answer: GraphResult =
+            print_view(common, method, &params, graph_text, (terminal::edge_places, terminal::edges))?;
+        note(common, &answer.envelope, &[]);
+        Ok(())
+    }
 }
 
 /// Prints all that is around a definition, as a picture or one line for each edge.
@@ -127,18 +106,12 @@ pub fn around(common: &Common, args: &AroundArgs) -> Result<(), Failure> {
         min_confidence: Some(args.min_confidence),
         ..GraphParams::default()
     });
-    let line = Session::open(common)?.call(Method::Around, &params, &mut Progress::new(common.quiet))?;
+    let line = Session::open(common)?.call(Method::Around, &params)?;
     let answer: GraphResult = session::result(&line)?;
     match &answer.picture {
         Some(picture) => put(args.out.as_deref(), picture)?,
-        None => {
-            let mut out = Output::stdout();
-            match common.json {
-                true => out.json_line(session::raw(&line)?)?,
-                false => out.styled(&around_text(&answer, Style::of_stdout(common)))?,
-            }
-            out.finish()?;
-        }
+        None if common.json => print_json(session::raw(&line)?)?,
+        None => print_styled(&around_text(&answer, Style::of_stdout(common)))?,
     }
     if answer.bounded && answer.picture.is_some() && !common.quiet {
         eprintln!("ctl: more edges than the limit; raise it with --limit");
@@ -206,13 +179,11 @@ pub(super) fn heads(answer: &GraphResult, style: Style) -> String {
         let own = if own > 0 { style.dim(&format!("  ({own} below)")) } else { String::new() };
         out += &format!("{} of {}  {}{own}\n", answer.relation, title(root, style), place(root, style));
     }
-    match n_roots.saturating_sub(HEADS_SHOWN as u64) {
-        0 => {}
-        1 => out += &style.dim("and of 1 more definition of the name: ask as Class.name or path:line\n"),
-        n => {
-            out += &style
-                .dim(&format!("and of {n} more definitions of the name: ask as Class.name or path:line\n"))
-        }
+    let left = n_roots.saturating_sub(HEADS_SHOWN as u64);
+    if left > 0 {
+        let things = if left == 1 { "definition" } else { "definitions" };
+        let more = format!("and of {left} more {things} of the name: ask as Class.name or path:line\n");
+        out += &style.dim(&more);
     }
     out
 }
@@ -237,12 +208,16 @@ pub(super) fn graph_text(answer: &GraphResult, style: Style) -> String {
             style.dim(&format!("  [{}{within}]", u.reason.replace('-', " ")))
         );
     }
+    out + &unnamed(answer, style)
+}
+
+/// The number of places without an edge that are not named.
+pub(super) fn unnamed(answer: &GraphResult, style: Style) -> String {
     let named = answer.coverage.unresolved_examples.len() as u64;
-    if named < answer.coverage.unresolved_same_name {
-        let left = answer.coverage.unresolved_same_name - named;
-        out += &style.dim(&format!("and {left} more without an edge, which --all names\n"));
+    match answer.coverage.unresolved_same_name.saturating_sub(named) {
+        0 => String::new(),
+        left => style.dim(&format!("and {left} more without an edge, which --all names\n")),
     }
-    out
 }
 
 /// Through what else the roots may be called, what a limit cut, and what the graph rests on.

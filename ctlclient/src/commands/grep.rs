@@ -1,10 +1,9 @@
 //! `ctl grep`: lines that match, for readers of tokens, for people and for programs.
 
-use super::{asked, note, terminal};
+use super::{asked, note, put, terminal};
 use crate::cli::{Common, WaitArgs};
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::progress::Progress;
+use crate::output::{Output, print_json, print_styled};
 use crate::session::{self, Session};
 use crate::style::{Style, safe, safe_line};
 use indexd_proto::Method;
@@ -148,31 +147,30 @@ pub fn lines_around(common: &Common) -> Option<u32> {
 
 /// Prints lines that match; none is exit status 1.
 pub fn grep(common: &Common, args: &GrepArgs) -> Result<(), Failure> {
-    let mut progress = Progress::new(common.quiet);
     let params = params(common, args)?;
     let mut session = Session::open(common)?;
     let style = Style::of_code(common);
     if style.is_view && params.max_tokens.is_some() {
         return look(common, args, &mut session, style, params);
     }
-    let mut out = Output::stdout();
     if args.all && !common.json && !params.count {
-        let envelope = every_line(&mut session, params, &mut progress, &mut |l| {
-            out.styled_line(&line_text(l, args.vimgrep, style))
-        })?;
+        let mut out = Output::stdout();
+        let envelope =
+            every_line(&mut session, params, &mut |l| out.styled(&line_text(l, args.vimgrep, style)))?;
         out.finish()?;
         note(common, &envelope.ok_or(Failure::NoResult)?, &[]);
         return Ok(());
     }
-    let line = session.call(Method::Grep, &params, &mut progress)?;
+    let line = session.call(Method::Grep, &params)?;
     let answer: GrepResult = session::result(&line)?;
     match &answer.text {
-        _ if common.json => out.line(session::raw(&line)?)?,
-        _ if params.count => out.styled(&files_text(&answer, args.count, style))?,
-        Some(text) => out.text(&safe(text))?,
-        None => answer.lines.iter().try_for_each(|l| out.styled_line(&line_text(l, args.vimgrep, style)))?,
+        _ if common.json => print_json(session::raw(&line)?)?,
+        _ if params.count => print_styled(&files_text(&answer, args.count, style))?,
+        Some(text) => put(None, &safe(text))?,
+        None => {
+            print_styled(&answer.lines.iter().map(|l| line_text(l, args.vimgrep, style)).collect::<String>())?
+        }
     }
-    out.finish()?;
     let shown = answer.lines.len() as u64;
     if params.max_tokens.is_none() && !params.count && !common.json && shown < answer.n_lines && !common.quiet
     {
@@ -187,11 +185,10 @@ pub fn grep(common: &Common, args: &GrepArgs) -> Result<(), Failure> {
 fn every_line(
     session: &mut Session,
     params: GrepParams,
-    progress: &mut Progress,
     print: &mut dyn FnMut(&GrepLine) -> Result<(), Failure>,
 ) -> Result<Option<Envelope>, Failure> {
     let counting = GrepParams { count: true, ..params.clone() };
-    let counted: GrepResult = session.ask(Method::Grep, &counting, progress)?;
+    let counted: GrepResult = session.ask(Method::Grep, &counting)?;
     let root = counted.envelope.root.clone();
     let mut files = &counted.files[..];
     while !files.is_empty() {
@@ -199,7 +196,7 @@ fn every_line(
         let paths = group.iter().map(|f| f.file_rel_path.clone()).collect();
         let mut params = GrepParams { repo: Some(root.clone()), cwd: None, paths, ..params.clone() };
         loop {
-            let answer: GrepResult = session.ask(Method::Grep, &params, progress)?;
+            let answer: GrepResult = session.ask(Method::Grep, &params)?;
             answer.lines.iter().try_for_each(&mut *print)?;
             params.skip += answer.lines.len() as u32;
             if answer.lines.is_empty() || u64::from(params.skip) >= answer.n_lines {
@@ -230,7 +227,7 @@ fn look(
 ) -> Result<(), Failure> {
     let limit = params.limit.or(Some(LINES_SEEN));
     let params = GrepParams { max_tokens: None, limit, ..params };
-    let answer: GrepResult = session.ask(Method::Grep, &params, &mut Progress::new(common.quiet))?;
+    let answer: GrepResult = session.ask(Method::Grep, &params)?;
     let texts = terminal::Texts::of(&params.patterns, args.fixed_strings, args.ignore_case);
     let (lines, n) = (&answer.lines, answer.n_lines);
     terminal::print(common, session, style, terminal::grep_places(lines), |code| {
@@ -287,9 +284,9 @@ fn line_text(line: &GrepLine, column: bool, style: Style) -> String {
     for (n, text) in (first..).zip(&line.before) {
         out += &format!("{}\n", around(n, text));
     }
-    out += &format!("{place}:{column}{}", safe_line(&line.text));
+    out += &format!("{place}:{column}{}\n", safe_line(&line.text));
     for (n, text) in (line.line + 1..).zip(&line.after) {
-        out += &format!("\n{}", around(n, text));
+        out += &format!("{}\n", around(n, text));
     }
     out
 }

@@ -75,12 +75,5 @@ pub fn to_share<A>(_: &Common, _: &A) -> Result<(), Failure> {
 fn hand_over(program: &str) -> Result<(), Failure> {
     let mut command = std::process::Command::new(launch::installed(program)?);
     command.args(std::env::args_os().skip(1));
-    let failed = |e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start {program}: {e}"));
-    #[cfg(unix)]
-    return Err(failed(std::os::unix::process::CommandExt::exec(&mut command)));
-    #[cfg(not(unix))]
-    match command.status().map_err(failed)?.code() {
-        Some(0) => Ok(()),
-        code => Err(Failure::Status(u8::try_from(code.unwrap_or(70)).unwrap_or(70))),
-    }
+    Err(launch::cannot_start(program)(std::os::unix::process::CommandExt::exec(&mut command)))
 }

@@ -6,8 +6,7 @@
 use crate::cli::Common;
 use crate::failure::Failure;
 use crate::launch;
-use crate::output::Output;
-use crate::progress::Progress;
+use crate::output::print_json;
 use crate::session::{Session, Start, is_autostart_forbidden};
 use indexd_proto::Method;
 use indexd_proto::card::{CardParams, CardResult};
@@ -37,9 +36,7 @@ pub fn hook(common: &Common) -> Result<(), Failure> {
     let mut input = String::new();
     let read = std::io::stdin().lock().take(INPUT_BYTES_MAX).read_to_string(&mut input);
     let Some(said) = read.ok().and_then(|_| answer(common, &input)) else { return Ok(()) };
-    let mut out = Output::stdout();
-    out.json_line(&said.to_string())?;
-    out.finish()
+    print_json(&said.to_string())
 }
 
 fn answer(common: &Common, input: &str) -> Option<Value> {
@@ -63,7 +60,7 @@ fn answer(common: &Common, input: &str) -> Option<Value> {
         wait: Some(Wait { mode: WaitMode::Best, timeout_ms: Some(FRESH_MS), build_timeout_ms: Some(0) }),
         ..CardParams::default()
     };
-    let card: CardResult = session.ask(Method::Card, &params, &mut Progress::new(true)).ok()?;
+    let card: CardResult = session.ask(Method::Card, &params).ok()?;
     let is_code = !matches!(card.symbol.kind.as_str(), "file" | "section" | "module");
     if !card.others.is_empty() || !is_code || !card.envelope.fresh {
         return None;
@@ -75,8 +72,7 @@ fn answer(common: &Common, input: &str) -> Option<Value> {
 
 /// Starts a daemon for later searches when there is none, and waits for nothing.
 fn start_for_the_next(failure: &Failure) {
-    let is_absent = matches!(failure, Failure::Error(e) if e.data.code == ErrorCode::DaemonUnavailable);
-    let may_start = is_absent && !is_autostart_forbidden();
+    let may_start = failure.code() == Some(ErrorCode::DaemonUnavailable) && !is_autostart_forbidden();
     if let Some(mut command) = launch::command().ok().filter(|_| may_start) {
         let command = command.arg("--detach").stdin(Stdio::null()).stdout(Stdio::null());
         let _ = command.stderr(Stdio::null()).spawn();

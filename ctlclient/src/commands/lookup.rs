@@ -1,20 +1,17 @@
 //! `ctl search`, `show`, `symbol`, `card` and `why`: what is found by words, names and paths.
 
-use super::{asked, note, print, print_view, standard_input, terminal};
+use super::{asked, note, print, print_view, query, terminal};
 use crate::cli::{Common, WaitArgs, tokens};
 use crate::failure::Failure;
-use crate::progress::Progress;
 use crate::session::Session;
 use crate::style::{Style, safe_line};
 use indexd_proto::Method;
 use indexd_proto::card::{CardLinks, CardParams, CardResult};
-use indexd_proto::limits::QUERY_BYTES_MAX;
 use indexd_proto::pack::Basis;
 use indexd_proto::search::{
-    DefinitionsParams, DefinitionsResult, SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult,
+    DefinitionsParams, DefinitionsResult, Hit, SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult,
 };
 use indexd_proto::why::{Standing, WhyParams, WhyResult};
-use std::io::Read;
 
 /// Maximum number of omitted places in an answer to `show`.
 const CUT_NAMED: usize = 40;
@@ -113,13 +110,8 @@ pub struct WhyArgs {
 
 /// Prints ranked places; nothing found is exit status 1.
 pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
-    let mut query = args.query.join(" ");
-    if query == "-" {
-        query.clear();
-        standard_input(QUERY_BYTES_MAX).read_to_string(&mut query)?;
-    }
     let params = asked!(SearchParams, common, &args.wait, {
-        query,
+        query: query(&args.query)?,
         expect: args.expect.clone(),
         limit: args.limit,
         neighbors: args.neighbors,
@@ -145,7 +137,7 @@ fn names_near(common: &Common, args: &SearchArgs) -> Result<Option<String>, Fail
     let mut session = Session::open(common)?;
     for word in words.filter(|w| w.chars().count() > 2).take(WORDS_COMPARED) {
         let params = asked!(SymbolParams, common, &args.wait, { name: word.to_owned(), limit: Some(1) });
-        let asked = session.ask::<_, SymbolResult>(Method::Symbol, &params, &mut Progress::new(true));
+        let asked = session.ask::<_, SymbolResult>(Method::Symbol, &params);
         if let Err(Failure::Error(error)) = asked
             && error.data.hint.starts_with("did you mean")
         {
@@ -214,10 +206,7 @@ pub(super) fn hits_text(answer: &SearchResult, style: Style) -> String {
         let text = safe_line(&hit.text);
         let rest = text.strip_prefix(&place).unwrap_or(&text);
         out += &format!("{}{rest}\n", style.path(&place));
-        let Some(near) = &hit.neighbors else { continue };
-        let all = [("called by", &near.callers), ("calls", &near.callees), ("tests", &near.tests)];
-        let parts: Vec<String> =
-            all.into_iter().filter_map(|(label, links)| links_text(label, links)).collect();
+        let parts = neighbors(hit);
         if !parts.is_empty() {
             out += &style.dim(&format!("    {}", parts.join(" · ")));
             out.push('\n');
@@ -230,8 +219,17 @@ pub(super) fn hits_text(answer: &SearchResult, style: Style) -> String {
     out
 }
 
+/// The definitions around a hit, a text for each kind.
+pub(super) fn neighbors(hit: &Hit) -> Vec<String> {
+    let kinds = hit
+        .neighbors
+        .as_ref()
+        .map(|near| [("called by", &near.callers), ("calls", &near.callees), ("tests", &near.tests)]);
+    kinds.into_iter().flatten().filter_map(|(label, links)| links_text(label, links)).collect()
+}
+
 /// `calls a f.go:3, b g.go:4 (+2)`; none without any.
-pub(super) fn links_text(label: &str, links: &CardLinks) -> Option<String> {
+fn links_text(label: &str, links: &CardLinks) -> Option<String> {
     let named = links.first.iter().map(|l| match l.name.as_str() {
         "(file)" => format!("{}:{}", l.file_rel_path, l.line),
         name => format!("{name} {}:{}", l.file_rel_path, l.line),

@@ -2,8 +2,6 @@
 
 use crate::cli::Common;
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::progress::Progress;
 use crate::session::{Session, Start};
 use indexd_proto::Method;
 use indexd_proto::workspace::{StatusParams, StatusResult};
@@ -17,10 +15,7 @@ pub struct MetricsArgs {}
 pub fn metrics(common: &Common, _: &MetricsArgs) -> Result<(), Failure> {
     super::text_only(common, "the text of Prometheus")?;
     let mut session = Session::connect(common, Start::Never)?;
-    let status = session.ask(Method::Status, &StatusParams {}, &mut Progress::new(true))?;
-    let mut out = Output::stdout();
-    out.text(&text(&status))?;
-    out.finish()
+    super::put(None, &text(&session.ask(Method::Status, &StatusParams {})?))
 }
 
 /// One metric: its kind, its help, and its values, each with labels.

@@ -32,19 +32,19 @@ mod terminal;
 mod text_search;
 pub mod workspace;
 
-use crate::cli::{Cli, Common, WaitArgs, with_common};
+use crate::cli::{Cli, Common, WaitArgs, millis, with_common};
 use crate::code::Code;
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::progress::Progress;
+use crate::output::{Output, json_of, print_json, print_styled};
 use crate::replacement::Replacement;
 use crate::session::{self, Session};
 use crate::style::{Style, count, safe_line};
 use clap::{ArgMatches, Args, FromArgMatches};
 use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
-use indexd_proto::limits::OVERLAY_BYTES_MAX;
+use indexd_proto::limits::{OVERLAY_BYTES_MAX, QUERY_BYTES_MAX};
 use indexd_proto::overlay::Overlay;
+use indexd_proto::printed::{Message, Printed};
 use indexd_proto::workspace::{Envelope, Wait};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -97,11 +97,11 @@ commands! {
         card "A definition at a glance, in 400 tokens" lookup::CardArgs => lookup::card;
     }
     "Follow edges" {
-        callers "Who calls a function, method or class" graph::GraphArgs => graph::callers;
-        callees "What a function or method calls" graph::GraphArgs => graph::callees;
-        refs "Where a definition is used in any way" graph::GraphArgs => graph::refs;
-        implementations "What implements or overrides it, and is by it" graph::GraphArgs => graph::implementations;
-        impact "What depends on a definition, step by step" graph::GraphArgs => graph::impact;
+        callers "Who calls a function, method or class" graph::GraphArgs => graph::edges(Method::Callers);
+        callees "What a function or method calls" graph::GraphArgs => graph::edges(Method::Callees);
+        refs "Where a definition is used in any way" graph::GraphArgs => graph::edges(Method::Refs);
+        implementations "What implements or overrides it, and is by it" graph::GraphArgs => graph::edges(Method::Implementations);
+        impact "What depends on a definition, step by step" graph::GraphArgs => graph::edges(Method::Impact);
         graph "All that is around a definition, as lines or a picture" graph::AroundArgs => graph::around;
     }
     "Know a repository" {
@@ -220,7 +220,7 @@ fn print_view<A: DeserializeOwned>(
     if common.json || !style.is_view {
         return print_of(common, &mut session, method, params, text);
     }
-    let answer: A = session.ask(method, params, &mut Progress::new(common.quiet))?;
+    let answer: A = session.ask(method, params)?;
     terminal::print(common, &mut session, style, places(&answer), |code| view(&answer, style, code))?;
     Ok(answer)
 }
@@ -233,16 +233,37 @@ fn print_of<A: DeserializeOwned>(
     params: &impl Serialize,
     text: impl FnOnce(&A, Style) -> String,
 ) -> Result<A, Failure> {
-    let line = session.call(method, params, &mut Progress::new(common.quiet))?;
+    let line = session.call(method, params)?;
     let answer: A = session::result(&line)?;
-    let mut out = Output::stdout();
-    if common.json {
-        out.json_line(session::raw(&line)?)?;
-    } else {
-        out.styled(&text(&answer, Style::of_stdout(common)))?;
+    match common.json {
+        true => print_json(session::raw(&line)?)?,
+        false => print_styled(&text(&answer, Style::of_stdout(common)))?,
     }
-    out.finish()?;
     Ok(answer)
+}
+
+/// Prints an object of our own: as JSON where that is wanted, else as `text` writes it.
+///
+/// # Errors
+/// As [`Failure::from`] an IO error.
+pub fn print_own<T: Serialize>(
+    common: &Common,
+    schema: &str,
+    members: &T,
+    text: impl FnOnce(&T, Style) -> String,
+) -> Result<(), Failure> {
+    match common.json {
+        true => print_json(&json_of(&Printed::new(schema, members))?),
+        false => print_styled(&text(members, Style::of_stdout(common))),
+    }
+}
+
+/// Prints a sentence of our own; nothing with `--quiet`.
+fn say(common: &Common, sentence: &str) -> Result<(), Failure> {
+    let message = Message { message: sentence.to_owned() };
+    let text =
+        |m: &Message, _| if common.quiet { String::new() } else { format!("{}\n", safe_line(&m.message)) };
+    print_own(common, "Message", &message, text)
 }
 
 /// Goes where `-C` says.
@@ -279,7 +300,7 @@ fn own_command() -> String {
     let first = std::env::split_paths(&path).map(|d| d.join("ctl")).find(|p| p.is_file());
     let first = first.and_then(|p| p.canonicalize().ok());
     // This may be the program that `ctl` became.
-    match own.map(|p| p.with_file_name(format!("ctl{}", std::env::consts::EXE_SUFFIX))) {
+    match own.map(|p| p.with_file_name("ctl")) {
         Some(own) if first.as_ref() != Some(&own) => own.display().to_string(),
         _ => "ctl".to_owned(),
     }
@@ -316,17 +337,31 @@ fn current_dir() -> Result<PathBuf, Failure> {
     })
 }
 
-/// Standard input, up to one byte more than there may be: the daemon says what is too much.
-fn standard_input(bytes_max: usize) -> impl Read {
-    std::io::stdin().lock().take(bytes_max as u64 + 1)
+/// A question in words; `-` reads it from standard input.
+fn query(words: &[String]) -> Result<String, Failure> {
+    match words.join(" ") {
+        words if words == "-" => standard_input("query", QUERY_BYTES_MAX),
+        words => Ok(words),
+    }
+}
+
+/// The text on standard input, up to one byte more than there may be: the daemon says what is too much.
+/// Logs and pastes may hold anything; words that are not text match nothing.
+fn standard_input(what: &str, bytes_max: usize) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(bytes_max as u64 + 1).read_to_end(&mut bytes).map_err(|e| {
+        Failure::new(ErrorCode::Storage, format!("cannot read the {what} from standard input: {e}"))
+    })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The text of a file, or of standard input for `-`, with the same limit: a file may have no end.
 fn input(file: &Path, bytes_max: usize) -> std::io::Result<String> {
-    if file.as_os_str() == "-" {
-        return std::io::read_to_string(standard_input(bytes_max));
-    }
-    std::io::read_to_string(std::fs::File::open(file)?.take(bytes_max as u64 + 1))
+    let file: Box<dyn Read> = match file.as_os_str() == "-" {
+        true => Box::new(std::io::stdin().lock()),
+        false => Box::new(std::fs::File::open(file)?),
+    };
+    std::io::read_to_string(file.take(bytes_max as u64 + 1))
 }
 
 fn absolute(dir: &Path) -> Result<String, Failure> {
@@ -344,8 +379,8 @@ fn text(path: &Path) -> Result<String, Failure> {
 
 /// What the wire wants to know of `--wait` and `--fresh`.
 fn wait(args: &WaitArgs) -> Wait {
-    let ms = |s: f64| (s.clamp(0.0, 3_600.0) * 1000.0) as u64;
-    Wait { mode: args.fresh, timeout_ms: None, build_timeout_ms: args.wait.map(ms) }
+    let build_timeout_ms = args.wait.map(|s| millis(s, 3_600.0));
+    Wait { mode: args.fresh, timeout_ms: None, build_timeout_ms }
 }
 
 /// The texts that `--overlay PATH=FILE` names. The first `=` ends the path; at most one comes from

@@ -1,10 +1,8 @@
 //! `ctl` alone: what is known of the repository one stands in, and what to ask next.
 
-use super::Target;
+use super::{Target, print_own};
 use crate::cli::{self, Common};
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::progress::Progress;
 use crate::session::{Session, Start};
 use crate::style::{Style, bytes, count, number, safe_line};
 use indexd_proto::Method;
@@ -40,28 +38,19 @@ pub fn overview(common: &Common) -> Result<(), Failure> {
         let _ = std::io::stderr().write_all(help.to_string().as_bytes());
         return Err(Failure::Status(2));
     };
-    let mut out = Output::stdout();
-    if common.json {
-        let root = root.display().to_string();
-        out.object("Here", Here { root, daemon: known.is_some(), workspace: indexed.cloned() })?;
-        return out.finish();
-    }
-    let style = Style::of_stdout(common);
-    out.styled_line(&format!(
-        "{}  {}",
-        style.bold(&safe_line(&root.display().to_string())),
-        said(indexed, style)
-    ))?;
-    for (command, what) in NEXT {
-        out.styled_line(&format!("  {command:<32} {}", style.dim(what)))?;
-    }
-    out.finish()
+    let here =
+        Here { root: root.display().to_string(), daemon: known.is_some(), workspace: indexed.cloned() };
+    print_own(common, "Here", &here, |here, style| {
+        let next = NEXT.map(|(command, what)| format!("  {command:<32} {}\n", style.dim(what)));
+        let known = said(here.workspace.as_ref(), style);
+        format!("{}  {known}\n{}", style.bold(&safe_line(&here.root)), next.concat())
+    })
 }
 
 /// The workspaces of a running daemon; none is started to say that there is nothing.
 fn workspaces(common: &Common) -> Option<Vec<WorkspaceStatus>> {
     let mut session = Session::connect(common, Start::Never).ok()?;
-    let status = session.ask(Method::Status, &StatusParams {}, &mut Progress::new(true));
+    let status = session.ask(Method::Status, &StatusParams {});
     status.ok().map(|status: StatusResult| status.workspaces)
 }
 

@@ -1,20 +1,21 @@
 //! `ctl pack`: the code that a task needs.
 
 use super::pack_text::Parts;
-use super::{asked, check_page, input, note, pack_text, put, standard_input, terminal, write_file};
+use super::{
+    asked, check_page, input, note, pack_text, print_own, put, query, standard_input, terminal, write_file,
+};
 use crate::cli::{Common, WaitArgs, tokens, word};
 use crate::code::Code;
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::progress::Progress;
+use crate::output::print_json;
 use crate::session::{self, Session};
-use crate::style::{self, Style};
+use crate::style::{Style, safe_line};
 use clap::ValueEnum;
 use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::limits::{
     CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION, PATCH_BYTES_MAX,
-    QUERY_BYTES_MAX, TEMPLATE_BYTES_MAX,
+    TEMPLATE_BYTES_MAX,
 };
 use indexd_proto::pack::Pack;
 use indexd_proto::printed::PackRecord;
@@ -24,7 +25,6 @@ use indexd_proto::request::{
 };
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Options of `pack`.
@@ -163,7 +163,7 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     if let Some(pack_id) = &args.read {
         return read(common, args, pack_id);
     }
-    let query = query(args)?;
+    let query = query(&args.query)?;
     if let Some(file) = &args.sources {
         return super::pack_sources::pack(common, args, file, query);
     }
@@ -177,19 +177,18 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     }
     let mut session = Session::open(common)?;
     let style = Style::of_code(common);
-    let mut progress = Progress::new(common.quiet);
     let mut params = params(common, args, query)?;
     params.call.rendered = prints_text(common, args);
     params.call.page = is_page;
     if let Some(wanted) = args.write.as_deref().filter(|id| !id.is_empty()) {
         // Nothing is kept of a pack that is another one.
-        let line = session.call(Method::Pack, &params, &mut progress)?;
+        let line = session.call(Method::Pack, &params)?;
         let answer: PackResult = session::result(&line)?;
         check_id(&parse(answer.pack)?, wanted)?;
         params.request.index_signature = Some(answer.envelope.index_signature);
     }
     params.call.write = args.write.is_some();
-    let line = session.call(Method::Pack, &params, &mut progress)?;
+    let line = session.call(Method::Pack, &params)?;
     let answer: PackResult = session::result(&line)?;
     print(common, args, &mut session, style, &answer)?;
     let mut warnings = warnings(answer.pack)?;
@@ -223,25 +222,19 @@ fn print(
     style: Style,
     answer: &PackResult,
 ) -> Result<(), Failure> {
-    let mut out = Output::stdout();
     let to = args.out.as_deref();
     if args.write.is_some() {
-        let pack_id = parse(answer.pack)?.pack_id;
-        match common.json {
-            true => out.object("PackRecord", PackRecord { pack_id })?,
-            false => out.line(&pack_id)?,
-        }
-    } else if common.json {
-        out.json_line(answer.pack.get())?;
-    } else if let Some(text) = answer.page.as_ref().or(answer.rendered.as_ref()) {
-        match text.is_empty() {
-            true => put(to, &format!("{}\n", pack_text::nothing(&parse(answer.pack)?)))?,
-            false => put(to, text)?,
-        }
-    } else {
-        return look(common, args, session, style, &parse(answer.pack)?);
+        let record = PackRecord { pack_id: parse(answer.pack)?.pack_id };
+        return print_own(common, "PackRecord", &record, |r, _| format!("{}\n", safe_line(&r.pack_id)));
     }
-    out.finish()
+    if common.json {
+        return print_json(answer.pack.get());
+    }
+    match answer.page.as_ref().or(answer.rendered.as_ref()) {
+        Some(text) if text.is_empty() => put(to, &format!("{}\n", pack_text::nothing(&parse(answer.pack)?))),
+        Some(text) => put(to, text),
+        None => look(common, args, session, style, &parse(answer.pack)?),
+    }
 }
 
 /// Prints a pack for people, or writes it to the file that was named.
@@ -268,7 +261,7 @@ fn check_id(pack: &Pack, wanted: &str) -> Result<(), Failure> {
     }
     Err(Failure::hinted(
         ErrorCode::PackNotFound,
-        format!("the pack is {}, not {}", pack.pack_id, style::safe_line(wanted)),
+        format!("the pack is {}, not {}", pack.pack_id, safe_line(wanted)),
         "the tree, the request or the configuration is another one; give --write without an id to keep this pack",
     ))
 }
@@ -278,14 +271,12 @@ fn read(common: &Common, args: &PackArgs, pack_id: &str) -> Result<(), Failure> 
     let target = super::Target::of(common)?;
     let params = PackGetParams { repo: target.repo, cwd: target.cwd, pack_id: pack_id.to_owned() };
     let mut session = Session::open(common)?;
-    let line = session.call(Method::PackGet, &params, &mut Progress::new(true))?;
+    let line = session.call(Method::PackGet, &params)?;
     let got: PackGetResult = session::result(&line)?;
     if !common.json {
         return look(common, args, &mut session, Style::of_code(common), &parse(got.pack)?);
     }
-    let mut out = Output::stdout();
-    out.json_line(got.pack.get())?;
-    out.finish()
+    print_json(got.pack.get())
 }
 
 /// The warnings of a pack that is passed on as it came.
@@ -304,20 +295,6 @@ pub(super) fn parse(pack: &RawValue) -> Result<Pack, Failure> {
 
 fn shape(e: serde_json::Error) -> Failure {
     Failure::new(ErrorCode::ContractVersion, format!("the pack has another shape: {e}"))
-}
-
-/// The task in words; empty without any.
-pub(super) fn query(args: &PackArgs) -> Result<String, Failure> {
-    let words = args.query.join(" ");
-    if words != "-" {
-        return Ok(words);
-    }
-    let mut bytes = Vec::new();
-    standard_input(QUERY_BYTES_MAX).read_to_end(&mut bytes).map_err(|e| {
-        Failure::new(ErrorCode::Storage, format!("cannot read the query from standard input: {e}"))
-    })?;
-    // Logs and pastes may hold anything; words that are not text match nothing.
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The parameters of a pack.
@@ -389,7 +366,7 @@ fn with_params(asked: PackParams, params: &[String]) -> Result<PackParams, Failu
     let mut root = serde_json::to_value(asked).map_err(shape)?;
     for param in params {
         let bad = || {
-            let message = format!("--param {} does not name a member", style::safe_line(param));
+            let message = format!("--param {} does not name a member", safe_line(param));
             Failure::hinted(ErrorCode::InvalidRequest, message, "write --param budgets.maxItems=10")
         };
         let (path, value) = param.split_once('=').ok_or_else(bad)?;
@@ -409,7 +386,7 @@ fn with_params(asked: PackParams, params: &[String]) -> Result<PackParams, Failu
 fn change(args: &PackArgs) -> Result<Option<ChangeRequest>, Failure> {
     let mut change = ChangeRequest { staged: args.staged, ..ChangeRequest::default() };
     match args.diff.as_deref() {
-        Some("-") => change.patch = Some(patch()?),
+        Some("-") => change.patch = Some(standard_input("patch", PATCH_BYTES_MAX)?),
         Some(range) => change.diff = Some(range.to_owned()),
         None if !args.staged => return Ok(None),
         None => {}
@@ -423,15 +400,6 @@ pub(super) fn template(file: &Path) -> Result<String, Failure> {
         let message = format!("cannot read the template from {}: {e}", file.display());
         Failure::hinted(ErrorCode::WorkspaceInvalid, message, "name an existing text file")
     })
-}
-
-/// The patch on standard input.
-fn patch() -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    standard_input(PATCH_BYTES_MAX).read_to_end(&mut bytes).map_err(|e| {
-        Failure::new(ErrorCode::Storage, format!("cannot read the patch from standard input: {e}"))
-    })?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -448,7 +416,7 @@ mod tests {
 
     fn asked(line: &[&str]) -> Result<PackParams, Failure> {
         let args = args(line);
-        let request = request(&args, query(&args)?)?;
+        let request = request(&args, query(&args.query)?)?;
         with_params(PackParams { request, ..PackParams::default() }, &args.param)
     }
 

@@ -4,7 +4,7 @@ use super::pack::{PackArgs, Shape, template};
 use super::{Target, input, note, put, wait};
 use crate::cli::Common;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::print_json;
 use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::style::safe_line;
@@ -25,12 +25,12 @@ pub fn pack(common: &Common, args: &PackArgs, file: &Path, query: String) -> Res
             return Err(Failure::new(ErrorCode::NotSupported, message));
         }
     };
-    let (target, mut progress) = (Target::of(common)?, Progress::new(common.quiet));
+    let target = Target::of(common)?;
     let params = SourcesParams {
         repo: target.repo,
         cwd: target.cwd,
         wait: Some(wait(&args.wait)),
-        progress: progress.is_wanted(),
+        progress: Progress::new(common.quiet).is_wanted(),
         query: (!query.trim().is_empty()).then_some(query),
         sources: read(file)?,
         // The budget of an answer has no reserves.
@@ -42,12 +42,10 @@ pub fn pack(common: &Common, args: &PackArgs, file: &Path, query: String) -> Res
         template,
         ..SourcesParams::default()
     };
-    let line = Session::open(common)?.call(Method::ContextPack, &params, &mut progress)?;
+    let line = Session::open(common)?.call(Method::ContextPack, &params)?;
     let answer: SourcesResult = session::result(&line)?;
     if common.json {
-        let mut out = Output::stdout();
-        out.json_line(session::raw(&line)?)?;
-        out.finish()?;
+        print_json(session::raw(&line)?)?;
     } else {
         put(args.out.as_deref(), answer.packed.get("content").and_then(|c| c.as_str()).unwrap_or_default())?;
     }

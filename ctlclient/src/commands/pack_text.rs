@@ -107,7 +107,7 @@ fn head(out: &mut String, pack: &Pack, style: Style) {
     if s.found == 0 || pack.change.as_ref().is_some_and(|c| c.files.is_empty()) {
         facts.truncate(1);
     }
-    let _ = writeln!(out, "{}", style.dim(&words(&facts.join(" · "), style.width, 0)));
+    let _ = writeln!(out, "{}", style.dim(&words(&facts.join(" · "), style.width)));
     if s.included > 0 && pack.change.is_none() && pack.confidence.basis != Basis::Nothing {
         let score = 10.0 * pack.confidence.score;
         let said = format!("The first place is right in {score:.0} of 10 answers like this");
@@ -234,7 +234,7 @@ fn item(
     for place in &item.also_at {
         facts.push(format!("also at {}:{}", safe_line(&place.file_rel_path), place.lines.start));
     }
-    let facts = words(&facts.join(" · "), style.width - 4, 0);
+    let facts = words(&facts.join(" · "), style.width - 4);
     for line in facts.lines() {
         let _ = writeln!(out, "    {}", style.dim(line));
     }
@@ -407,7 +407,7 @@ fn tail(out: &mut String, pack: &Pack, style: Style, signals: bool) {
 /// Appends a text behind its label, wrapped in a column of its own.
 fn labelled(out: &mut String, style: Style, label: &str, text: &str) {
     let label_width = columns_of(label) + 1;
-    let lines = words(text, style.width.saturating_sub(label_width), 0);
+    let lines = words(text, style.width.saturating_sub(label_width));
     for (i, line) in lines.lines().enumerate() {
         let label = if i == 0 { style.warn(label) } else { " ".repeat(label_width - 1) };
         let _ = writeln!(out, "{label} {line}");

@@ -1,10 +1,10 @@
 //! `ctl service`: the daemon under the user's service manager, which listens on its socket and starts
 //! it with the first request.
 
+use super::{print_own, say};
 use crate::cli::Common;
 use crate::failure::Failure;
 use crate::launch;
-use crate::output::Output;
 use crate::session::{self, Session, Start, own_uid};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::paths::Dirs;
@@ -59,7 +59,7 @@ enum ServiceCommand {
 /// Installs, removes or describes the service.
 pub fn service(common: &Common, args: &ServiceArgs) -> Result<(), Failure> {
     let dirs = session::own_dirs()?;
-    let program = launch::program()?;
+    let program = launch::installed("indexd")?;
     let manager = match cfg!(target_os = "macos") {
         true => launchd(&dirs, &program),
         false => systemd(&dirs, &program),
@@ -148,31 +148,18 @@ fn status(common: &Common, manager: &Manager) -> Result<(), Failure> {
     let is_installed = units.iter().all(|unit| unit.path.exists());
     let is_current = units.iter().all(|u| std::fs::read_to_string(&u.path).is_ok_and(|text| text == u.text));
     let runs = is_installed && run(&manager.is_active).is_ok();
-    let mut out = Output::stdout();
-    if common.json {
-        let files = units.iter().map(|u| u.path.display().to_string()).collect();
-        let status = ServiceStatus { installed: is_installed, current: is_current, active: runs, files };
-        out.object("ServiceStatus", status)?;
-    } else {
+    let files = units.iter().map(|u| u.path.display().to_string()).collect();
+    let status = ServiceStatus { installed: is_installed, current: is_current, active: runs, files };
+    print_own(common, "ServiceStatus", &status, |_, _| {
         let state = match (is_installed, is_current, runs) {
             (false, ..) => "not installed",
             (true, false, _) => "installed for another program or other folders: run `ctl service install`",
             (true, true, false) => "installed, not active",
             (true, true, true) => "installed and active",
         };
-        out.line(state)?;
-    }
-    out.finish()?;
+        format!("{state}\n")
+    })?;
     if is_installed { Ok(()) } else { Err(Failure::NoResult) }
-}
-
-fn say(common: &Common, text: &str) -> Result<(), Failure> {
-    if common.quiet {
-        return Ok(());
-    }
-    let mut out = Output::stdout();
-    out.line(text)?;
-    out.finish()
 }
 
 fn names(units: &[Unit]) -> String {

@@ -1,11 +1,11 @@
 //! Answers for people on a terminal: places, shown definitions, lines that match, and edges, with coloured code.
 
-use super::lookup::{links_text, name_of};
+use super::lookup::{name_of, neighbors};
 use super::pack_text::numbered;
 use crate::cli::Common;
 use crate::code::{Code, Look, columns_of, wrap};
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::print_styled;
 use crate::session::Session;
 use crate::style::{Style, count, number, safe_line};
 use indexd_proto::graph::{GraphEdge, GraphResult};
@@ -29,9 +29,7 @@ pub fn print(
     view: impl FnOnce(&Code) -> String,
 ) -> Result<(), Failure> {
     let code = Code::of(common, session, style, places);
-    let mut out = Output::stdout();
-    out.styled(&view(&code))?;
-    out.finish()
+    print_styled(&view(&code))
 }
 
 /// The lines that matter of hits.
@@ -71,10 +69,8 @@ pub fn hits(answer: &SearchResult, style: Style, code: &Code) -> String {
         let text =
             code.one_line(&hit.file_rel_path, line, text, style.width.saturating_sub(gutter.len()), style);
         out += &format!("{}{text}\n", style.dim(&gutter));
-        let Some(near) = &hit.neighbors else { continue };
-        let all = [("called by", &near.callers), ("calls", &near.callees), ("tests", &near.tests)];
-        for text in all.into_iter().filter_map(|(label, links)| links_text(label, links)) {
-            let lines = crate::code::words(&text, style.width.saturating_sub(10), 0);
+        for text in neighbors(hit) {
+            let lines = crate::code::words(&text, style.width.saturating_sub(10));
             out.extend(lines.lines().map(|l| format!("          {}\n", style.dim(l))));
         }
     }
@@ -313,7 +309,7 @@ fn edge_lines<'a>(
     *last = Some(other);
     // A call shows as such in its line.
     if !facts.is_empty() && facts != ["call"] {
-        let lines = crate::code::words(&facts.join(", "), style.width.saturating_sub(2), 0);
+        let lines = crate::code::words(&facts.join(", "), style.width.saturating_sub(2));
         out.extend(lines.lines().map(|l| format!("  {}\n", style.dim(l))));
     }
     let mut places: Vec<(u32, &str)> = edge.evidence.iter().map(|e| (e.line, e.text.as_str())).collect();
@@ -342,12 +338,7 @@ fn unresolved(answer: &GraphResult, style: Style, code: &Code) -> String {
         let gutter = style.dim(&format!("{:>5} │", u.line));
         out += &format!("{gutter} {text}  {}\n", style.dim(&u.reason.replace('-', " ")));
     }
-    let named = answer.coverage.unresolved_examples.len() as u64;
-    let left = answer.coverage.unresolved_same_name.saturating_sub(named);
-    if left > 0 {
-        out += &style.dim(&format!("and {left} more without an edge, which --all names\n"));
-    }
-    out
+    out + &super::graph::unnamed(answer, style)
 }
 
 #[cfg(test)]

@@ -82,13 +82,10 @@ fn command(program: &Path, root: &Path) -> Command {
         .env_clear()
         .env("LC_ALL", "C.UTF-8")
         .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null");
-    for key in ["PATH", "SYSTEMROOT"] {
-        if let Some(value) = std::env::var_os(key) {
-            command.env(key, value);
-        }
-    }
-    command.current_dir(root).stdin(Stdio::null());
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .envs(std::env::var_os("PATH").map(|folders| ("PATH", folders)))
+        .current_dir(root)
+        .stdin(Stdio::null());
     command
 }
 

@@ -1,10 +1,9 @@
 //! `ctl workspace`, `ctl index` and `ctl compact`: repositories and their indexes.
 
-use super::{Target, absolute, print, print_of};
-use crate::cli::Common;
+use super::{Target, absolute, print, print_of, print_own};
+use crate::cli::{Common, millis};
 use crate::failure::Failure;
 use crate::launch;
-use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::style::{Style, bytes, count, number, safe_line};
@@ -16,7 +15,6 @@ use indexd_proto::workspace::{
 };
 use std::io::IsTerminal as _;
 use std::path::Path;
-use std::time::Duration;
 
 /// Options of `index`.
 #[derive(Debug, clap::Args)]
@@ -76,8 +74,8 @@ pub fn index(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
     let Some(seconds) = args.wait else { return add(common, &mut session, target) };
     // Whoever asks for an index by name gets one, also where nothing looks like a project.
     let params = AddParams { repo: target.repo.clone(), cwd: target.cwd.clone() };
-    session.ask::<_, WorkspaceStatus>(Method::WorkspaceAdd, &params, &mut Progress::new(true))?;
-    let ms = Duration::from_secs_f64(seconds.clamp(0.0, 3_600.0)).as_millis() as u64;
+    session.ask::<_, WorkspaceStatus>(Method::WorkspaceAdd, &params)?;
+    let ms = millis(seconds, 3_600.0);
     let params = WaitParams {
         repo: target.repo,
         cwd: target.cwd,
@@ -94,8 +92,7 @@ pub fn index(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
 
 /// True if the user publishes each index when it is ready.
 fn is_to_be_published(session: &mut Session) -> Result<bool, Failure> {
-    let quiet = &mut Progress::new(true);
-    let ConfigResult { entries, .. } = session.ask(Method::ConfigShow, &ConfigParams::default(), quiet)?;
+    let ConfigResult { entries, .. } = session.ask(Method::ConfigShow, &ConfigParams::default())?;
     Ok(entries.iter().any(|entry| entry.key == "share.push" && entry.value == true))
 }
 
@@ -115,11 +112,7 @@ pub fn adds_unmarked(common: &Common, failure: &Failure) -> bool {
         && matches!(said.trim().to_lowercase().as_str(), "y" | "yes");
     let add = || {
         let params = AddParams { repo: Some(root.to_owned()), cwd: None };
-        Session::open(common)?.ask::<_, WorkspaceStatus>(
-            Method::WorkspaceAdd,
-            &params,
-            &mut Progress::new(true),
-        )
+        Session::open(common)?.ask::<_, WorkspaceStatus>(Method::WorkspaceAdd, &params)
     };
     is_yes && add().is_ok()
 }
@@ -127,13 +120,8 @@ pub fn adds_unmarked(common: &Common, failure: &Failure) -> bool {
 /// Registers a repository and prints its condition.
 fn add(common: &Common, session: &mut Session, target: Target) -> Result<(), Failure> {
     let params = AddParams { repo: target.repo, cwd: target.cwd };
-    let status: WorkspaceStatus = session.ask(Method::WorkspaceAdd, &params, &mut Progress::new(true))?;
-    let mut out = Output::stdout();
-    match common.json {
-        true => out.object("Workspace", &status)?,
-        false => out.styled(&workspace_text(&status, Style::of_stdout(common)))?,
-    }
-    out.finish()
+    let status: WorkspaceStatus = session.ask(Method::WorkspaceAdd, &params)?;
+    print_own(common, "Workspace", &status, workspace_text)
 }
 
 /// The repository at a folder, else that of the current one.
@@ -200,7 +188,6 @@ fn workspace_text(w: &WorkspaceStatus, style: Style) -> String {
 /// Registers, lists or forgets repositories.
 pub fn workspace(common: &Common, args: &WorkspaceArgs) -> Result<(), Failure> {
     let mut session = Session::open(common)?;
-    let quiet = &mut Progress::new(true);
     match &args.command {
         WorkspaceCommand::Add { dir } => add(common, &mut session, target(common, dir.as_deref())?)?,
         WorkspaceCommand::List => {
@@ -211,13 +198,8 @@ pub fn workspace(common: &Common, args: &WorkspaceArgs) -> Result<(), Failure> {
             let target = target(common, dir.as_deref())?;
             let root = target.repo.or(target.cwd).unwrap_or_default();
             let params = RemoveParams { repo: root.clone() };
-            let removed: RemoveResult = session.ask(Method::WorkspaceRemove, &params, quiet)?;
-            let mut out = Output::stdout();
-            match common.json {
-                true => out.object("WorkspaceRemoved", &removed)?,
-                false => out.line(&format!("forgot {}", safe_line(&root)))?,
-            }
-            out.finish()?;
+            let removed: RemoveResult = session.ask(Method::WorkspaceRemove, &params)?;
+            print_own(common, "WorkspaceRemoved", &removed, |_, _| format!("forgot {}\n", safe_line(&root)))?;
         }
         WorkspaceCommand::Gc { dry_run } => {
             let (params, text) = (GcParams { dry_run: *dry_run }, |gc: &GcResult, _| collected_text(gc));

@@ -12,7 +12,7 @@ use crate::cli::{ColorWhen, Common};
 use crate::commands::pack::default_budgets;
 use crate::commands::{graph as edges, lookup, pack_text};
 use crate::failure::Failure;
-use crate::progress::{Listener, Progress};
+use crate::progress::Listener;
 use crate::session::{self, Session, Stop, shape};
 use crate::style::{Style, count, safe_line};
 use indexd_proto::Method;
@@ -27,7 +27,7 @@ use indexd_proto::request::{
     BudgetsRequest, CallOptions, ChangeRequest, ContextBudgetRequest, Focus, Intent, Layout, PackGetParams,
     PackGetResult, PackParams, PackResult, Request, lay_over,
 };
-use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
+use indexd_proto::search::{SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult};
 use indexd_proto::sources::{OfferedSource, SourcesParams, SourcesResult};
 use indexd_proto::workspace::{Envelope, Wait};
 use serde::Deserialize;
@@ -192,9 +192,7 @@ struct MapArguments {
 /// A connection with what the call is about.
 struct Asking<'a> {
     session: Session,
-    progress: Progress,
     root: &'a str,
-    wants_progress: bool,
 }
 
 impl Asking<'_> {
@@ -202,8 +200,24 @@ impl Asking<'_> {
     fn call<P: serde::Serialize>(&mut self, method: Method, params: &P) -> Result<Vec<u8>, Failure> {
         let wait = Wait { build_timeout_ms: Some(BUILD_WAIT_MS), ..Wait::default() };
         let mut params = serde_json::to_value(params).map_err(shape)?;
-        lay_over(&mut params, json!({"repo": self.root, "wait": wait, "progress": self.wants_progress}));
-        self.session.call(method, &params, &mut self.progress)
+        lay_over(
+            &mut params,
+            json!({"repo": self.root, "wait": wait, "progress": self.session.wants_progress()}),
+        );
+        self.session.call(method, &params)
+    }
+
+    /// Asks, and passes the answer on as the daemon gave it, with its text for a model.
+    fn found<A: DeserializeOwned>(
+        &mut self,
+        method: Method,
+        params: &impl serde::Serialize,
+        text: impl FnOnce(&A) -> String,
+    ) -> Result<Outcome, Failure> {
+        let line = self.call(method, params)?;
+        let structured: Value = session::result(&line)?;
+        let envelope = Envelope::deserialize(&structured["envelope"]).map_err(shape)?;
+        Ok(Outcome::new(text(&session::result(&line)?), &notes(&envelope, &[]), structured))
     }
 }
 
@@ -229,20 +243,20 @@ impl Desk {
         let shared = Map::from_iter(["repo", "structured"].into_iter().filter_map(|k| args.remove_entry(k)));
         let shared: Shared = read(tool, shared)?;
         let root = wanted.workspaces.pick(shared.repo.as_deref())?;
-        let mut asking = self.connect(root, wanted.stop, wanted.listener)?;
+        let asking = &mut self.connect(root, wanted.stop, wanted.listener)?;
         let mut outcome = match tool {
-            Tool::Build | Tool::Create => self.pack(&mut asking, read(tool, args)?, tool),
-            Tool::Sources => sources(&mut asking, read(tool, args)?),
-            Tool::Get => self.get(&mut asking, &read(tool, args)?),
-            Tool::Search => search(&mut asking, read(tool, args)?),
-            Tool::Grep => grep(&mut asking, read(tool, args)?),
-            Tool::Locate => locate(&mut asking, read(tool, args)?),
-            Tool::Callers => graph(&mut asking, read(tool, args)?, Method::Callers),
-            Tool::Card => card(&mut asking, &read(tool, args)?),
-            Tool::Refs => graph(&mut asking, read(tool, args)?, Method::Refs),
-            Tool::Callees => graph(&mut asking, read(tool, args)?, Method::Callees),
-            Tool::Impact => graph(&mut asking, read(tool, args)?, Method::Impact),
-            Tool::Map => map(&mut asking, &read(tool, args)?),
+            Tool::Build | Tool::Create => self.pack(asking, read(tool, args)?, tool),
+            Tool::Sources => sources(asking, read(tool, args)?),
+            Tool::Get => self.get(asking, &read(tool, args)?),
+            Tool::Search => search(asking, read(tool, args)?),
+            Tool::Grep => grep(asking, read(tool, args)?),
+            Tool::Locate => locate(asking, read(tool, args)?),
+            Tool::Callers => graph(asking, read(tool, args)?, Method::Callers),
+            Tool::Card => card(asking, read(tool, args)?),
+            Tool::Refs => graph(asking, read(tool, args)?, Method::Refs),
+            Tool::Callees => graph(asking, read(tool, args)?, Method::Callees),
+            Tool::Impact => graph(asking, read(tool, args)?, Method::Impact),
+            Tool::Map => map(asking, &read(tool, args)?),
         }?;
         outcome.text.extend(wanted.workspaces.unusable().iter().map(|said| format!("note: {said}")));
         if !(shared.structured || self.structured) {
@@ -264,8 +278,8 @@ impl Desk {
         let mut session = Session::open(&common)?;
         session.asks_for_agents();
         session.stop_when(stop);
-        let wants_progress = listener.is_some();
-        Ok(Asking { session, progress: Progress::told(listener), root, wants_progress })
+        session.tells_progress(listener);
+        Ok(Asking { session, root })
     }
 
     fn pack(&self, asking: &mut Asking, args: PackArguments, tool: Tool) -> Result<Outcome, Failure> {
@@ -299,7 +313,7 @@ impl Desk {
     fn get(&self, asking: &mut Asking, args: &GetArguments) -> Result<Outcome, Failure> {
         let pack_id = args.pack_id.trim().to_owned();
         let params = PackGetParams { repo: Some(asking.root.to_owned()), cwd: None, pack_id };
-        let line = asking.session.call(Method::PackGet, &params, &mut asking.progress)?;
+        let line = asking.session.call(Method::PackGet, &params)?;
         let answer: PackGetResult = session::result(&line)?;
         let pack: Pack = serde_json::from_str(answer.pack.get()).map_err(shape)?;
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
@@ -332,13 +346,10 @@ impl Desk {
 fn search(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> {
     let params =
         SearchParams { query: args.query, expect: args.expect, limit: args.limit, ..SearchParams::default() };
-    let line = asking.call(Method::Search, &params)?;
-    let answer: SearchResult = session::result(&line)?;
-    let text = match answer.hits.is_empty() {
+    asking.found(Method::Search, &params, |answer: &SearchResult| match answer.hits.is_empty() {
         true => "Nothing found. Try other words, or names as they are written in the code.".to_owned(),
-        false => lookup::hits_text(&answer, STYLE),
-    };
-    found(text, &line, &answer.envelope)
+        false => lookup::hits_text(answer, STYLE),
+    })
 }
 
 fn grep(asking: &mut Asking, args: GrepArguments) -> Result<Outcome, Failure> {
@@ -353,12 +364,11 @@ fn grep(asking: &mut Asking, args: GrepArguments) -> Result<Outcome, Failure> {
         max_tokens: Some(args.max_tokens.unwrap_or(GREP_TOKENS_DEFAULT)),
         ..GrepParams::default()
     };
-    let line = asking.call(Method::Grep, &params)?;
-    let answer: GrepResult = session::result(&line)?;
     let more = "more: raise `max_tokens`; fewer: `role`, `tests`, `glob`, `paths`";
-    let text = answer.text.clone().unwrap_or_default();
-    let text = text.replace("more: --budget N or --all; fewer: --def, --call, --no-test, -g GLOB", more);
-    found(text, &line, &answer.envelope)
+    asking.found(Method::Grep, &params, |answer: &GrepResult| {
+        let text = answer.text.as_deref().unwrap_or_default();
+        text.replace("more: --budget N or --all; fewer: --def, --call, --no-test, -g GLOB", more)
+    })
 }
 
 fn locate(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> {
@@ -367,15 +377,12 @@ fn locate(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> 
         limit: Some(args.limit.unwrap_or(HITS_DEFAULT)),
         ..SymbolParams::default()
     };
-    let line = asking.call(Method::Symbol, &params)?;
-    let answer: SymbolResult = session::result(&line)?;
-    let mut text = String::new();
-    for s in &answer.symbols {
-        let place = format!("{}:{}-{}", safe_line(&s.file_rel_path), s.lines.start, s.lines.end);
-        text +=
-            &format!("{place}  {}\n", safe_line(if s.signature.is_empty() { &s.name } else { &s.signature }));
-    }
-    found(text, &line, &answer.envelope)
+    let line = |s: &Symbol| {
+        let title = if s.signature.is_empty() { &s.name } else { &s.signature };
+        let (path, title) = (safe_line(&s.file_rel_path), safe_line(title));
+        format!("{path}:{}-{}  {title}\n", s.lines.start, s.lines.end)
+    };
+    asking.found(Method::Symbol, &params, |answer: &SymbolResult| answer.symbols.iter().map(line).collect())
 }
 
 fn graph(asking: &mut Asking, args: GraphArguments, method: Method) -> Result<Outcome, Failure> {
@@ -386,18 +393,15 @@ fn graph(asking: &mut Asking, args: GraphArguments, method: Method) -> Result<Ou
         dispatch: method == Method::Callers,
         ..GraphParams::default()
     };
-    let line = asking.call(method, &params)?;
-    let answer: GraphResult = session::result(&line)?;
-    let text = edges::graph_text(&answer, STYLE).replace(", which --all names", "");
-    let text = text.replace("raise it with --limit, or --all", "raise `limit`");
-    found(text, &line, &answer.envelope)
+    asking.found(method, &params, |answer: &GraphResult| {
+        let text = edges::graph_text(answer, STYLE).replace(", which --all names", "");
+        text.replace("raise it with --limit, or --all", "raise `limit`")
+    })
 }
 
-fn card(asking: &mut Asking, args: &CardArguments) -> Result<Outcome, Failure> {
-    let params = CardParams { symbol: args.symbol.clone(), ..CardParams::default() };
-    let line = asking.call(Method::Card, &params)?;
-    let answer: CardResult = session::result(&line)?;
-    found(answer.text.clone(), &line, &answer.envelope)
+fn card(asking: &mut Asking, args: CardArguments) -> Result<Outcome, Failure> {
+    let params = CardParams { symbol: args.symbol, ..CardParams::default() };
+    asking.found(Method::Card, &params, |answer: &CardResult| answer.text.clone())
 }
 
 fn map(asking: &mut Asking, args: &MapArguments) -> Result<Outcome, Failure> {
@@ -408,12 +412,6 @@ fn map(asking: &mut Asking, args: &MapArguments) -> Result<Outcome, Failure> {
     let structured = serde_json::to_value(&answer.map).map_err(shape)?;
     // That nothing was cached is nothing to a model.
     Ok(Outcome::new(answer.markdown, &notes(&answer.envelope, &[]), structured))
-}
-
-/// An answer that is passed on as the daemon gave it.
-fn found(text: String, line: &[u8], envelope: &Envelope) -> Result<Outcome, Failure> {
-    let structured = serde_json::from_str(session::raw(line)?).map_err(shape)?;
-    Ok(Outcome::new(text, &notes(envelope, &[]), structured))
 }
 
 /// Packs what the caller offers.
@@ -534,7 +532,7 @@ fn read<T: DeserializeOwned>(tool: Tool, args: Map<String, Value>) -> Result<T, 
         let known = tool.schema();
         let known = known.get("properties").and_then(Value::as_object);
         let known: Vec<&str> = known.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-        let message = format!("{}: {e}", tool.name(false));
+        let message = format!("{}: {e}", tool.name());
         Failure::hinted(ErrorCode::InvalidRequest, message, format!("arguments: {}", known.join(", ")))
     })
 }

@@ -24,7 +24,7 @@ pub fn install(common: &Common, client: McpClient, write: bool, remove: bool) ->
     if client == McpClient::Generic {
         return crate::commands::put(None, &generic(&program));
     }
-    let Place { root, file, done } = place(common, client)?;
+    let Place { root, is_of_user, file, done } = place(common, client)?;
     let entry = match client {
         McpClient::Codex => None,
         _ if remove => None,
@@ -35,7 +35,7 @@ pub fn install(common: &Common, client: McpClient, write: bool, remove: bool) ->
         _ => config_edit::json_member(text, &[list_of(client), NAME], entry.as_ref()),
     };
     // A user's own settings may be links to where they are kept.
-    let edit = match is_of_user(client) {
+    let edit = match is_of_user {
         true => Edit::of(root.join(file), change)?,
         false => Edit::within(&root, file, change)?,
     };
@@ -57,12 +57,6 @@ pub fn entry_of(common: &Common, client: McpClient) -> Option<(PathBuf, Value)> 
         _ => config_edit::member(&text, &[list_of(client), NAME])?,
     };
     Some((file, entry))
-}
-
-/// True if the configuration belongs to the user, not to the repository.
-fn is_of_user(client: McpClient) -> bool {
-    use McpClient as C;
-    matches!(client, C::Codex | C::Zed | C::Copilot | C::Windsurf | C::ClaudeDesktop)
 }
 
 /// The member that holds the servers.
@@ -88,6 +82,8 @@ fn generic(program: &str) -> String {
 /// The file of a client in its folder, and what is to be done after it was written.
 struct Place {
     root: PathBuf,
+    /// True if the file belongs to the user, not to the repository.
+    is_of_user: bool,
     file: &'static str,
     done: &'static str,
 }
@@ -111,56 +107,42 @@ fn home(name: &str, below: &str) -> Result<PathBuf, Failure> {
 }
 
 fn place(common: &Common, client: McpClient) -> Result<Place, Failure> {
-    let of = |root, file, done| Place { root, file, done };
-    let settings = || match std::env::consts::OS {
-        "macos" => home("", "Library/Application Support"),
-        "windows" => home("APPDATA", "AppData/Roaming"),
-        _ => home("XDG_CONFIG_HOME", ".config"),
+    use McpClient as C;
+    let own = |file, done| Ok(Place { root: here(common)?, is_of_user: false, file, done });
+    let user = |root: Result<PathBuf, Failure>, file, done| {
+        root.map(|root| Place { root, is_of_user: true, file, done })
     };
-    Ok(match client {
-        McpClient::Claude => {
-            of(here(common)?, ".mcp.json", "Start `claude` in this repository and allow the server indexd.")
-        }
-        McpClient::Cursor => of(
-            here(common)?,
-            ".cursor/mcp.json",
-            "Open this repository in Cursor and enable indexd under MCP.",
-        ),
-        McpClient::Vscode => of(
-            here(common)?,
-            ".vscode/mcp.json",
-            "Open this repository in VS Code and start indexd in the file.",
-        ),
-        McpClient::Gemini => of(
-            here(common)?,
-            ".gemini/settings.json",
-            "Start `gemini` in this repository; /mcp lists indexd.",
-        ),
-        McpClient::Opencode => of(here(common)?, "opencode.json", "Start `opencode` in this repository."),
-        McpClient::Codex => {
-            of(home("CODEX_HOME", ".codex")?, "config.toml", "Start `codex` in a repository.")
-        }
-        McpClient::Copilot => of(
-            home("COPILOT_HOME", ".copilot")?,
+    match client {
+        C::Claude => own(".mcp.json", "Start `claude` in this repository and allow the server indexd."),
+        C::Cursor => own(".cursor/mcp.json", "Open this repository in Cursor and enable indexd under MCP."),
+        C::Vscode => own(".vscode/mcp.json", "Open this repository in VS Code and start indexd in the file."),
+        C::Gemini => own(".gemini/settings.json", "Start `gemini` in this repository; /mcp lists indexd."),
+        C::Opencode => own("opencode.json", "Start `opencode` in this repository."),
+        C::Codex => user(home("CODEX_HOME", ".codex"), "config.toml", "Start `codex` in a repository."),
+        C::Copilot => user(
+            home("COPILOT_HOME", ".copilot"),
             "mcp-config.json",
             "Start `copilot` in a repository; /mcp show lists indexd.",
         ),
-        McpClient::Windsurf => of(
-            home("", ".codeium/windsurf")?,
+        C::Windsurf => user(
+            home("", ".codeium/windsurf"),
             "mcp_config.json",
             "Refresh the list of MCP servers in Windsurf. It serves this repository.",
         ),
-        McpClient::ClaudeDesktop => of(
-            settings()?.join("Claude"),
-            "claude_desktop_config.json",
+        C::ClaudeDesktop => user(
+            match std::env::consts::OS {
+                "macos" => home("", "Library/Application Support"),
+                _ => home("XDG_CONFIG_HOME", ".config"),
+            },
+            "Claude/claude_desktop_config.json",
             "Start Claude Desktop again. It serves this repository.",
         ),
-        McpClient::Zed | McpClient::Generic => of(
-            home("XDG_CONFIG_HOME", ".config")?,
+        C::Zed | C::Generic => user(
+            home("XDG_CONFIG_HOME", ".config"),
             "zed/settings.json",
             "Open a repository in Zed: indexd is in the list of the agent's tools.",
         ),
-    })
+    }
 }
 
 fn entry(common: &Common, client: McpClient, program: &str) -> Result<Value, Failure> {

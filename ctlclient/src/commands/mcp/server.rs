@@ -65,7 +65,6 @@ pub fn serve(desk: Desk, fixed: Option<Workspaces>, names: ToolNames) -> Result<
 }
 
 /// Ends the process when nobody can read its answers any more, as after a client was killed.
-#[cfg(unix)]
 fn end_with_the_reader() {
     use rustix::event::{PollFd, PollFlags, poll};
     std::thread::spawn(|| {
@@ -82,9 +81,6 @@ fn end_with_the_reader() {
         }
     });
 }
-
-#[cfg(not(unix))]
-fn end_with_the_reader() {}
 
 struct Server {
     desk: Arc<Desk>,
@@ -110,7 +106,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let structured = self.desk.is_structured();
-        let tools = Tool::ALL.map(|t| listed(t, self.names == ToolNames::Dotted, structured)).to_vec();
+        let tools = Tool::ALL.iter().map(|t| listed(*t, self.names, structured)).collect();
         Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(LIST_TTL_MS))
     }
 
@@ -179,11 +175,11 @@ async fn client_roots(context: &RequestContext<RoleServer>) -> Option<Result<Wor
     Some(Workspaces::of_uris(answer.roots.iter().map(|root| root.uri.as_str())))
 }
 
-fn listed(tool: Tool, dotted: bool, structured: bool) -> ListedTool {
-    let mut out = ListedTool::new(tool.name(dotted), tool.description(), tool.schema());
+fn listed(tool: Tool, names: ToolNames, structured: bool) -> ListedTool {
+    let name = if names == ToolNames::Dotted { tool.dotted() } else { tool.name() };
+    let mut out = ListedTool::new(name, tool.description(), tool.schema());
     out.title = Some(tool.title().to_owned());
-    let hints = ToolAnnotations::new().read_only(true).open_world(false);
-    out.annotations = Some(hints);
+    out.annotations = Some(ToolAnnotations::new().read_only(true).open_world(false));
     // A shape that is declared must be kept in every answer.
     out.output_schema = if structured { tool.output_schema().map(Arc::new) } else { None };
     out
@@ -191,7 +187,7 @@ fn listed(tool: Tool, dotted: bool, structured: bool) -> ListedTool {
 
 fn unknown(name: &str) -> ErrorData {
     let shown: String = name.chars().take(60).collect();
-    let near = nearest(&shown, Tool::ALL.iter().map(|t| t.name(false)));
+    let near = nearest(&shown, Tool::ALL.iter().map(|t| t.name()));
     let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
     ErrorData::invalid_params(format!("there is no tool {shown:?}{hint}"), None)
 }

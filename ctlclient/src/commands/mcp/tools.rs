@@ -23,152 +23,106 @@ pub const TOKENS_MAX: u64 = 90_000;
 /// The published schema of a pack.
 const PACK_SCHEMA: &str = include_str!("../../../../proto/schema/context-pack.json");
 
-/// A tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tool {
+macro_rules! tools {
+    ($($(#[doc = $doc:literal])+ $tool:ident = $name:literal, $title:literal, $description:literal;)*) => {
+        /// A tool.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Tool {
+            $($(#[doc = $doc])+ $tool,)*
+        }
+
+        impl Tool {
+            /// Every tool, in the order of the list.
+            pub const ALL: &'static [Self] = &[$(Self::$tool),*];
+
+            /// Its name with underscores.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$tool => $name,)* }
+            }
+
+            /// For people.
+            pub fn title(self) -> &'static str {
+                match self { $(Self::$tool => $title,)* }
+            }
+
+            /// For models.
+            pub fn description(self) -> &'static str {
+                match self { $(Self::$tool => $description,)* }
+            }
+        }
+    };
+}
+
+tools! {
     /// A pack.
-    Build,
+    Build = "build_context_pack", "Context pack for a task",
+        "Start here for a question or task about this code base: the best places, then the code that \
+         is worth its tokens, best first, each under path:first-last, from an index that has every \
+         saved edit; then what is left out of definitions, key_usages, dependencies, tests, config and \
+         docs, and what to ask next. Put in `expect` names and words that you expect in the code \
+         (guesses; wrong ones cost nothing): the first place is then right in 8 of 10 answers instead \
+         of 2. The first line says how sure the answer is.";
     /// A pack with a record.
-    Create,
+    Create = "context_pack_create", "Context pack with a record",
+        "As build_context_pack, with the same arguments, by how code was reached; also keeps a record and \
+         says its packId, to be read again with context_pack_get by anyone on this machine.";
     /// A record of a pack.
-    Get,
+    Get = "context_pack_get", "Read a context pack",
+        "Reads a kept context pack by its packId.";
     /// A packing of offered sources.
-    Sources,
+    Sources = "pack_sources", "Pack what you have",
+        "Packs text that you have (search results, open files, tool output, references) into \
+         max_tokens: cut at definitions, without repeats, the best for `query` first.";
     /// Ranked places.
-    Search,
+    Search = "search_code", "Search code",
+        "The ten best places for a question, a line each: path:line, name, and the line that \
+         matters. `expect` as in build_context_pack. Read them with build_context_pack or your own \
+         tools.";
     /// Lines that match.
-    Grep,
+    Grep = "grep", "Search text",
+        "Lines that match a regular expression, as ripgrep finds them, by file and enclosing \
+         definition: definitions first, then calls, then the rest, tests apart. What does not fit is \
+         counted by role and file.";
     /// Definitions by name.
-    Locate,
+    Locate = "locate_symbol", "Find definitions",
+        "Definitions by exact name, Class.method, words of a name, or path:line, each with its \
+         place and signature.";
     /// A definition at a glance.
-    Card,
+    Card = "card", "A definition at a glance",
+        "A definition in 400 tokens: signature, doc, owner, callers, callees and tests with their places. \
+         To read it whole, use its place.";
     /// Who calls it.
-    Callers,
+    Callers = "callers", "Who calls it",
+        "Who calls a function or method, or passes it on, resolved through imports, types and \
+         inheritance; then every other place of the name in the text that may be a call.";
     /// Its uses.
-    Refs,
+    Refs = "refs", "Where it is used",
+        "Where a definition is used in any way: calls, types, imports, reads and writes.";
     /// What it calls.
-    Callees,
+    Callees = "callees", "What it calls",
+        "What a function or method calls.";
     /// What depends on it.
-    Impact,
+    Impact = "impact", "What depends on it",
+        "What depends on a definition or file, step by step: look before changing a signature.";
     /// What the repository is.
-    Map,
+    Map = "repo_map", "What the repository is",
+        "What this repository is: entry points, modules, settings it reads, files that touch disk, \
+         network or processes. For a first look; a task gets more from build_context_pack.";
 }
 
 impl Tool {
-    /// Every tool, in the order of the list.
-    pub const ALL: [Self; 13] = [
-        Self::Build,
-        Self::Create,
-        Self::Get,
-        Self::Sources,
-        Self::Search,
-        Self::Grep,
-        Self::Locate,
-        Self::Card,
-        Self::Callers,
-        Self::Refs,
-        Self::Callees,
-        Self::Impact,
-        Self::Map,
-    ];
-
-    /// Its name with underscores, or as the contract writes it.
-    pub fn name(self, dotted: bool) -> &'static str {
-        match (self, dotted) {
-            (Self::Build, _) => "build_context_pack",
-            (Self::Create, false) => "context_pack_create",
-            (Self::Create, true) => "context_pack.create",
-            (Self::Get, false) => "context_pack_get",
-            (Self::Get, true) => "context_pack.get",
-            (Self::Sources, _) => "pack_sources",
-            (Self::Search, _) => "search_code",
-            (Self::Grep, _) => "grep",
-            (Self::Locate, _) => "locate_symbol",
-            (Self::Card, _) => "card",
-            (Self::Callers, _) => "callers",
-            (Self::Refs, _) => "refs",
-            (Self::Callees, _) => "callees",
-            (Self::Impact, _) => "impact",
-            (Self::Map, _) => "repo_map",
+    /// Its name as the contract writes it.
+    pub fn dotted(self) -> &'static str {
+        match self {
+            Self::Create => "context_pack.create",
+            Self::Get => "context_pack.get",
+            _ => self.name(),
         }
     }
 
     /// The tool of a name in either spelling.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|t| t.name(false) == name || t.name(true) == name)
-    }
-
-    /// For people.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Build => "Context pack for a task",
-            Self::Create => "Context pack with a record",
-            Self::Get => "Read a context pack",
-            Self::Sources => "Pack what you have",
-            Self::Search => "Search code",
-            Self::Grep => "Search text",
-            Self::Locate => "Find definitions",
-            Self::Card => "A definition at a glance",
-            Self::Callers => "Who calls it",
-            Self::Refs => "Where it is used",
-            Self::Callees => "What it calls",
-            Self::Impact => "What depends on it",
-            Self::Map => "What the repository is",
-        }
-    }
-
-    /// For models.
-    pub fn description(self) -> &'static str {
-        match self {
-            Self::Build => {
-                "Start here for a question or task about this code base: the best places, then the code that \
-                 is worth its tokens, best first, each under path:first-last, from an index that has every \
-                 saved edit; then what is left out of definitions, key_usages, dependencies, tests, config and \
-                 docs, and what to ask next. Put in `expect` names and words that you expect in the code \
-                 (guesses; wrong ones cost nothing): the first place is then right in 8 of 10 answers instead \
-                 of 2. The first line says how sure the answer is."
-            }
-            Self::Create => {
-                "As build_context_pack, with the same arguments, by how code was reached; also keeps a record and \
-                 says its packId, to be read again with context_pack_get by anyone on this machine."
-            }
-            Self::Get => "Reads a kept context pack by its packId.",
-            Self::Sources => {
-                "Packs text that you have (search results, open files, tool output, references) into \
-                 max_tokens: cut at definitions, without repeats, the best for `query` first."
-            }
-            Self::Search => {
-                "The ten best places for a question, a line each: path:line, name, and the line that \
-                 matters. `expect` as in build_context_pack. Read them with build_context_pack or your own \
-                 tools."
-            }
-            Self::Grep => {
-                "Lines that match a regular expression, as ripgrep finds them, by file and enclosing \
-                 definition: definitions first, then calls, then the rest, tests apart. What does not fit is \
-                 counted by role and file."
-            }
-            Self::Locate => {
-                "Definitions by exact name, Class.method, words of a name, or path:line, each with its \
-                 place and signature."
-            }
-            Self::Callers => {
-                "Who calls a function or method, or passes it on, resolved through imports, types and \
-                 inheritance; then every other place of the name in the text that may be a call."
-            }
-            Self::Card => {
-                "A definition in 400 tokens: signature, doc, owner, callers, callees and tests with their places. \
-                 To read it whole, use its place."
-            }
-            Self::Refs => "Where a definition is used in any way: calls, types, imports, reads and writes.",
-            Self::Callees => "What a function or method calls.",
-            Self::Impact => {
-                "What depends on a definition or file, step by step: look before changing a signature."
-            }
-            Self::Map => {
-                "What this repository is: entry points, modules, settings it reads, files that touch disk, \
-                 network or processes. For a first look; a task gets more from build_context_pack."
-            }
-        }
+        Self::ALL.iter().copied().find(|t| t.name() == name || t.dotted() == name)
     }
 
     /// The schema of its structured content, for packs: programs that ask for structure are told its shape.
@@ -199,11 +153,7 @@ impl Tool {
         let limit =
             |default: u32| json!({"type": "integer", "minimum": 1, "maximum": 500, "default": default});
         match self {
-            Self::Map => (
-                json!({"max_tokens": {"type": "integer", "minimum": MAP_TOKENS_MIN, "maximum": TOKENS_MAX,
-                    "default": MAP_TOKENS_DEFAULT}}),
-                "",
-            ),
+            Self::Map => (json!({"max_tokens": tokens(MAP_TOKENS_MIN, MAP_TOKENS_DEFAULT)}), ""),
             Self::Build => (pack_properties(), "query expect"),
             Self::Create => {
                 let mut properties = pack_properties();
@@ -232,8 +182,7 @@ impl Tool {
                     "role": {"type": "string",
                         "enum": ["def", "call", "ref", "import", "string", "comment"]},
                     "tests": {"type": "boolean", "description": "Only tests, or none"},
-                    "max_tokens": {"type": "integer", "minimum": TOKENS_MIN, "maximum": TOKENS_MAX,
-                        "default": GREP_TOKENS_DEFAULT},
+                    "max_tokens": tokens(TOKENS_MIN, GREP_TOKENS_DEFAULT),
                 }),
                 "pattern",
             ),
@@ -257,13 +206,9 @@ fn drop_description(property: &mut Value) {
     property.as_object_mut().and_then(|p| p.remove("description"));
 }
 
-/// What the caller expects in the code that answers.
-fn expect() -> Value {
-    json!({
-        "type": "array", "items": {"type": "string"}, "maxItems": 64,
-        "description": "Names and words that you expect in the code: likely function, type and variable names, \
-            messages, terms; e.g. [\"parseRetryAfter\", \"backoff\", \"Retry-After\"]. [] if you have none"
-    })
+/// A number of tokens.
+fn tokens(least: u64, default: impl Into<u64>) -> Value {
+    json!({"type": "integer", "minimum": least, "maximum": TOKENS_MAX, "default": default.into()})
 }
 
 fn pack_properties() -> Value {
@@ -278,7 +223,9 @@ fn pack_properties() -> Value {
         "diff": {"type": "string", "description": "For a change: A..B, A...B, A (to the work tree), or \"\" for all that \
             is not committed: what it does, and what it reaches"},
         "focus_file": {"type": "string", "description": "A file to start from"},
-        "expect": expect(),
+        "expect": {"type": "array", "items": {"type": "string"}, "maxItems": 64, "description": "Names and words that \
+            you expect in the code: likely function, type and variable names, messages, terms; e.g. \
+            [\"parseRetryAfter\", \"backoff\", \"Retry-After\"]. [] if you have none"},
         "fill": {"type": "boolean", "default": false,
             "description": "Fill max_tokens instead of ending where more is worth little"},
         "unseen": {"type": "boolean", "default": false,
@@ -302,8 +249,7 @@ fn sources_properties() -> Value {
     json!({
         "query": {"type": "string", "description": "The task in words"},
         "sources": {"type": "array", "items": source, "maxItems": 1000},
-        "max_tokens": {"type": "integer", "minimum": TOKENS_MIN, "maximum": TOKENS_MAX,
-            "default": CTL_BUDGET_TOKENS},
+        "max_tokens": tokens(TOKENS_MIN, CTL_BUDGET_TOKENS),
     })
 }
 
@@ -313,12 +259,12 @@ mod tests {
 
     #[test]
     fn each_spelling_of_a_name_is_understood() {
-        for tool in Tool::ALL {
-            for dotted in [false, true] {
-                assert_eq!(Tool::named(tool.name(dotted)), Some(tool));
+        for &tool in Tool::ALL {
+            for name in [tool.name(), tool.dotted()] {
+                assert_eq!(Tool::named(name), Some(tool));
             }
             assert!(tool.description().len() <= 600, "{tool:?}");
-            assert!(tool.name(false).chars().all(|c| c.is_ascii_lowercase() || c == '_'));
+            assert!(tool.name().chars().all(|c| c.is_ascii_lowercase() || c == '_'));
         }
         assert_eq!(Tool::named("pack"), None);
     }

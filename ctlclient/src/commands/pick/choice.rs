@@ -112,7 +112,7 @@ impl Choice {
         Self { query, entries, budget: pack.stats.token_budget, gathered: rendered.clone(), rendered }
     }
 
-    /// Takes an entry in or out. The text is within the budget before and after.
+    /// Takes an entry in or out.
     ///
     /// # Errors
     /// Why it stays as it was: the text would be above the budget, or cannot be read. Without an entry it
@@ -120,30 +120,37 @@ impl Choice {
     pub fn toggle(&mut self, i: usize, packer: &mut dyn Packer) -> Result<(), String> {
         self.read(i, packer)?;
         let before = self.gathered.tokens;
-        self.entries[i].is_chosen = !self.entries[i].is_chosen;
+        let (name, is_chosen) = (self.entries[i].title.clone(), self.entries[i].is_chosen);
+        self.choose(&[i], !is_chosen, &name, packer)?;
+        let cost = self.gathered.tokens.abs_diff(before);
+        self.entries[i].tokens.get_or_insert(cost);
+        Ok(())
+    }
+
+    /// Takes entries, which `name` names, in or out together. The text is within the budget before and after.
+    fn choose(
+        &mut self,
+        all: &[usize],
+        is_chosen: bool,
+        name: &str,
+        packer: &mut dyn Packer,
+    ) -> Result<(), String> {
+        let before: Vec<bool> = self.entries.iter().map(|e| e.is_chosen).collect();
+        all.iter().for_each(|&i| self.entries[i].is_chosen = is_chosen);
         let counted = self.count(packer);
-        match counted {
-            Ok(()) if self.gathered.tokens <= self.budget => {
-                let cost = self.gathered.tokens.abs_diff(before);
-                self.entries[i].tokens.get_or_insert(cost);
-                Ok(())
-            }
-            counted => {
-                let is_in = self.entries[i].is_chosen;
-                self.entries[i].is_chosen = !is_in;
-                let wanted = self.gathered.tokens;
-                self.count(packer)?;
-                counted?;
-                let (name, budget) = (&self.entries[i].title, self.budget);
-                Err(if is_in {
-                    format!("{name} does not fit: {wanted} of {budget} tokens; drop something first")
-                } else {
-                    format!(
-                        "without {name} the text has {wanted} of {budget} tokens; drop something else first"
-                    )
-                })
-            }
+        let (wanted, budget) = (self.gathered.tokens, self.budget);
+        if counted.is_ok() && wanted <= budget {
+            return Ok(());
         }
+        self.entries.iter_mut().zip(before).for_each(|(e, is_chosen)| e.is_chosen = is_chosen);
+        self.count(packer)?;
+        counted?;
+        Err(match is_chosen {
+            true => format!("{name} does not fit: {wanted} of {budget} tokens; drop something first"),
+            false => {
+                format!("without {name} the text has {wanted} of {budget} tokens; drop something else first")
+            }
+        })
     }
 
     /// Takes all entries of a section out, or, where none is chosen, those in that fit.
@@ -155,7 +162,7 @@ impl Choice {
         let of_it: Vec<usize> =
             (0..self.entries.len()).filter(|&i| self.entries[i].section == section).collect();
         if of_it.iter().any(|&i| self.entries[i].is_chosen) {
-            return self.drop_all(&of_it, packer);
+            return self.choose(&of_it, false, "them", packer);
         }
         let mut said = Ok(());
         for i in of_it {
@@ -163,24 +170,6 @@ impl Choice {
             said = self.toggle(i, packer).and(said);
         }
         said
-    }
-
-    /// Takes entries out together.
-    fn drop_all(&mut self, all: &[usize], packer: &mut dyn Packer) -> Result<(), String> {
-        let before: Vec<bool> = self.entries.iter().map(|e| e.is_chosen).collect();
-        all.iter().for_each(|&i| self.entries[i].is_chosen = false);
-        let counted = self.count(packer);
-        if counted.is_ok() && self.gathered.tokens <= self.budget {
-            return Ok(());
-        }
-        let wanted = self.gathered.tokens;
-        self.entries.iter_mut().zip(before).for_each(|(e, is_chosen)| e.is_chosen = is_chosen);
-        self.count(packer)?;
-        counted?;
-        Err(format!(
-            "without them the text has {wanted} of {} tokens; drop something else first",
-            self.budget
-        ))
     }
 
     /// Reads the text of an entry that was left out.
@@ -232,11 +221,6 @@ impl Choice {
         self.entries.iter().any(|e| e.heading.is_some() && e.was_chosen && !e.is_chosen)
     }
 
-    /// What was added to what the pack chose.
-    pub fn added(&self) -> Vec<Entry> {
-        self.entries.iter().filter(|e| e.is_chosen && !e.was_chosen).cloned().collect()
-    }
-
     /// Goes on with another pack for the same task: what was dropped stays out, what was added stays in
     /// as far as it fits.
     ///
@@ -252,14 +236,14 @@ impl Choice {
         let is_dropped =
             |e: &Entry| is_part(e) || e.chunk_uid.as_ref().is_some_and(|uid| dropped.contains(uid));
         let dropped: Vec<usize> = (0..self.entries.len()).filter(|i| is_dropped(&self.entries[*i])).collect();
-        self.drop_all(&dropped, packer)?;
-        for added in old.added() {
+        self.choose(&dropped, false, "them", packer)?;
+        for added in old.entries.iter().filter(|e| e.is_chosen && !e.was_chosen) {
             let is_same = |e: &Entry| e.path == added.path && e.lines == added.lines;
             match self.entries.iter().position(is_same) {
                 Some(i) if self.entries[i].is_chosen => {}
                 Some(i) => drop(self.toggle(i, packer)),
                 None => {
-                    self.entries.push(Entry { is_chosen: false, ..added });
+                    self.entries.push(Entry { is_chosen: false, ..added.clone() });
                     drop(self.toggle(self.entries.len() - 1, packer));
                 }
             }
@@ -465,10 +449,10 @@ pub mod tests {
         assert!(refused.ends_with(" of 30 tokens; drop something else first"), "{refused}");
         assert!(choice.entries[1].is_chosen);
         choice.budget = 50;
-        assert_eq!(choice.drop_all(&[0, 1], &mut Bytes).map(|()| choice.n_chosen()), Ok(1));
+        assert_eq!(choice.choose(&[0, 1], false, "them", &mut Bytes).map(|()| choice.n_chosen()), Ok(1));
         let mut choice = tight("m\n");
         choice.budget = 10;
-        assert!(choice.drop_all(&[0, 1], &mut Bytes).is_err());
+        assert!(choice.choose(&[0, 1], false, "them", &mut Bytes).is_err());
         assert_eq!(choice.n_chosen(), 3);
     }
 

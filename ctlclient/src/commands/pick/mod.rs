@@ -12,13 +12,11 @@ use super::pack::{self, PackArgs};
 use super::{Target, pack_text};
 use crate::cli::Common;
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::style::{Style, count};
 use choice::{Choice, Gathered, Packer};
 use indexd_proto::Method;
-use indexd_proto::pack::{LineRange, Pack};
+use indexd_proto::pack::LineRange;
 use indexd_proto::request::{ContextBudgetRequest, Focus, PackParams, PackResult};
 use indexd_proto::sources::{OfferedSource, PackingMode, SourceType, SourcesParams, SourcesResult};
 use screen::Screen;
@@ -36,16 +34,15 @@ const COUNTED_TOKENS_MAX: u64 = 10_000_000;
 /// # Errors
 /// `POC_E_NOT_SUPPORTED` without a terminal; what a pack ends with; exit status 130 without a text.
 pub fn pick(common: &Common, args: &PackArgs) -> Result<(), Failure> {
-    let query = pack::query(args)?;
-    let mut progress = Progress::new(common.quiet);
+    let query = super::query(&args.query)?;
     let mut params = pack::params(common, args, query)?;
     params.call.rendered = true;
     params.request.include_explain = Some(true);
     let mut daemon = Daemon { session: Session::open(common)?, target: Target::of(common)?, tokenizer: None };
     // A terminal that cannot be used is said before anything is built.
     drop(Screen::open()?);
-    let (pack, choice) = daemon.pack(&params, &mut progress)?;
-    daemon.tokenizer = Some(pack.budgets.tokenizer.clone());
+    let choice = daemon.pack(&params)?;
+    daemon.session.tells_progress(None);
     let mut picker = Picker::new(choice, Style::has_color_on_terminal(common.color));
     let step = choose(&mut picker, &mut daemon, params)?;
     let Gathered { content, tokens } = &picker.choice.gathered;
@@ -57,11 +54,7 @@ pub fn pick(common: &Common, args: &PackArgs) -> Result<(), Failure> {
             eprintln!("ctl: copied {tokens}, where the terminal takes what is sent to its clipboard");
             Ok(())
         }
-        _ => {
-            let mut out = Output::stdout();
-            out.text(content)?;
-            out.finish()
-        }
+        _ => super::put(None, content),
     }
 }
 
@@ -124,17 +117,18 @@ struct Daemon {
 }
 
 impl Daemon {
-    fn pack(&mut self, params: &PackParams, progress: &mut Progress) -> Result<(Pack, Choice), Failure> {
-        let line = self.session.call(Method::Pack, params, progress)?;
+    fn pack(&mut self, params: &PackParams) -> Result<Choice, Failure> {
+        let line = self.session.call(Method::Pack, params)?;
         let answer: PackResult = session::result(&line)?;
         let pack = pack::parse(answer.pack)?;
         let choice = Choice::of(&pack, answer.rendered.as_deref().unwrap_or(""), pack_text::why);
-        Ok((pack, choice))
+        self.tokenizer = Some(pack.budgets.tokenizer);
+        Ok(choice)
     }
 
     /// Another pack, with what was dropped and added carried over.
     fn ask_again(&mut self, old: &Choice, params: &PackParams) -> Result<Choice, String> {
-        let (_, mut choice) = self.pack(params, &mut Progress::told(None)).map_err(sentence)?;
+        let mut choice = self.pack(params).map_err(sentence)?;
         choice.follow(old, self)?;
         Ok(choice)
     }
@@ -159,7 +153,7 @@ impl Daemon {
             tokenizer: self.tokenizer.clone(),
             ..SourcesParams::default()
         };
-        self.session.ask(Method::ContextPack, &params, &mut Progress::told(None)).map_err(sentence)
+        self.session.ask(Method::ContextPack, &params).map_err(sentence)
     }
 }
 

@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 /// The terminal of this process.
-const TERMINAL: &str = if cfg!(windows) { "CONOUT$" } else { "/dev/tty" };
+const TERMINAL: &str = "/dev/tty";
 
 /// The terminal, taken over.
 pub struct Screen {
@@ -99,7 +99,6 @@ fn restore_on_panic() {
 }
 
 /// Ends as the signal would, with the terminal given back first.
-#[cfg(unix)]
 fn restore_on_signals() -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
@@ -109,11 +108,6 @@ fn restore_on_signals() -> io::Result<()> {
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     })?;
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn restore_on_signals() -> io::Result<()> {
     Ok(())
 }
 

@@ -46,26 +46,17 @@ pub enum Step {
     Quit,
 }
 
-/// A line of the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Row {
-    /// The heading above the entry.
-    Section(usize),
-    Entry(usize),
-}
-
 /// The picker.
 pub struct Picker {
     /// What may be chosen, and what is.
     pub choice: Choice,
     has_color: bool,
-    rows: Vec<Row>,
-    /// The row under the cursor, always an entry.
+    /// The entry under the cursor.
     at: usize,
-    /// The first row in sight.
+    /// The first line of the list in sight.
     top: usize,
     preview_top: usize,
-    /// Rows of the list, as drawn last.
+    /// Lines of the list, as drawn last.
     height: usize,
     /// What was said last.
     message: Option<String>,
@@ -75,26 +66,22 @@ pub struct Picker {
 impl Picker {
     /// A picker at its first entry.
     pub fn new(choice: Choice, has_color: bool) -> Self {
-        let mut picker = Self {
+        Self {
             choice,
             has_color,
-            rows: Vec::new(),
             at: 0,
             top: 0,
             preview_top: 0,
             height: 10,
             message: None,
             shows_keys: false,
-        };
-        picker.lay_out();
-        picker
+        }
     }
 
     /// Goes on with another choice.
     pub fn replace(&mut self, choice: Choice) {
         self.choice = choice;
-        (self.at, self.top) = (0, 0);
-        self.lay_out();
+        (self.at, self.top, self.preview_top) = (0, 0, 0);
     }
 
     /// Says something below the list until the next key.
@@ -102,19 +89,9 @@ impl Picker {
         self.message = Some(message);
     }
 
-    fn lay_out(&mut self) {
-        self.rows.clear();
-        for (i, entry) in self.choice.entries.iter().enumerate() {
-            let is_first = i == 0 || self.choice.entries[i - 1].section != entry.section;
-            self.rows.extend(is_first.then_some(Row::Section(i)));
-            self.rows.push(Row::Entry(i));
-        }
-        self.move_by(0);
-    }
-
     /// The entry under the cursor.
     pub fn current(&self) -> Option<usize> {
-        self.rows.get(self.at).map(|(Row::Section(i) | Row::Entry(i))| *i)
+        (self.at < self.choice.entries.len()).then_some(self.at)
     }
 
     /// Does what a key says.
@@ -137,8 +114,8 @@ impl Picker {
             KeyCode::Up | KeyCode::Char('k') => self.move_by(-1),
             KeyCode::PageDown => self.move_by(page),
             KeyCode::PageUp => self.move_by(-page),
-            KeyCode::Home | KeyCode::Char('g') => self.move_by(isize::MIN / 2),
-            KeyCode::End | KeyCode::Char('G') => self.move_by(isize::MAX / 2),
+            KeyCode::Home | KeyCode::Char('g') => self.move_by(isize::MIN),
+            KeyCode::End | KeyCode::Char('G') => self.move_by(isize::MAX),
             KeyCode::Char('J') => self.preview_top += 1,
             KeyCode::Char('K') => self.preview_top = self.preview_top.saturating_sub(1),
             KeyCode::Char(' ') => self.change(Choice::toggle, packer),
@@ -162,12 +139,9 @@ impl Picker {
 
     /// Moves the cursor by entries.
     fn move_by(&mut self, n: isize) {
-        let entries: Vec<usize> =
-            (0..self.rows.len()).filter(|&r| matches!(self.rows[r], Row::Entry(_))).collect();
-        let Some(last) = entries.len().checked_sub(1) else { return };
-        let now = entries.iter().position(|&r| r >= self.at).unwrap_or(last);
+        let last = self.choice.entries.len().saturating_sub(1);
         let before = self.at;
-        self.at = entries[now.saturating_add_signed(n).min(last)];
+        self.at = before.saturating_add_signed(n).min(last);
         if self.at != before {
             self.preview_top = 0;
         }
@@ -233,30 +207,28 @@ impl Picker {
         let inside = block.inner(area);
         frame.render_widget(block, area);
         self.height = usize::from(inside.height);
-        // The heading above the cursor stays in sight.
-        let wanted = self.at.saturating_sub(usize::from(matches!(
-            self.rows.get(self.at.wrapping_sub(1)),
-            Some(Row::Section(_))
-        )));
-        self.top = self.top.clamp(
-            (self.at + 1).saturating_sub(self.height),
-            wanted.max((self.at + 1).saturating_sub(self.height)),
-        );
-        let width = usize::from(inside.width);
-        let rows = self.rows.iter().enumerate().skip(self.top).take(self.height);
-        let lines: Vec<Line> = rows
-            .map(|(r, row)| match row {
-                Row::Section(i) => self.section_line(*i),
-                Row::Entry(i) => self.entry_line(&self.choice.entries[*i], r == self.at, width),
-            })
-            .collect();
-        let empty = [Line::raw("nothing was found")];
-        frame.render_widget(Paragraph::new(if lines.is_empty() { empty.to_vec() } else { lines }), inside);
+        let mut lines = Vec::new();
+        let (mut first, mut last) = (0, 0);
+        for (i, entry) in self.choice.entries.iter().enumerate() {
+            let is_first = i == 0 || self.choice.entries[i - 1].section != entry.section;
+            if i == self.at {
+                // The heading above the cursor stays in sight.
+                (first, last) = (lines.len(), lines.len() + usize::from(is_first));
+            }
+            lines.extend(is_first.then(|| self.section_line(&entry.section)));
+            lines.push(self.entry_line(entry, i == self.at, usize::from(inside.width)));
+        }
+        let least = (last + 1).saturating_sub(self.height);
+        self.top = self.top.clamp(least, first.max(least));
+        if lines.is_empty() {
+            lines.push(Line::raw("nothing was found"));
+        }
+        let seen: Vec<Line> = lines.into_iter().skip(self.top).collect();
+        frame.render_widget(Paragraph::new(seen), inside);
     }
 
-    fn section_line(&self, i: usize) -> Line<'static> {
-        let name = &self.choice.entries[i].section;
-        let of_it = || self.choice.entries.iter().filter(|e| e.section == *name);
+    fn section_line(&self, name: &str) -> Line<'static> {
+        let of_it = || self.choice.entries.iter().filter(|e| e.section == name);
         let chosen = of_it().filter(|e| e.is_chosen).count();
         let counts = format!("  {chosen} of {}", of_it().count());
         Line::from(vec![Span::styled(safe_line(name), Modifier::BOLD), Span::styled(counts, Modifier::DIM)])
@@ -300,8 +272,7 @@ impl Picker {
         let Some(entry) = entry else { return };
         let lines = if entry.heading.is_some() { self.diff(entry) } else { preview(entry) };
         self.preview_top = self.preview_top.min(lines.len().saturating_sub(usize::from(inside.height)));
-        let seen =
-            lines.into_iter().skip(self.preview_top).take(usize::from(inside.height)).collect::<Vec<_>>();
+        let seen: Vec<Line> = lines.into_iter().skip(self.preview_top).collect();
         frame.render_widget(Paragraph::new(seen), inside);
     }
 
