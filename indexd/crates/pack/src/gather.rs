@@ -42,8 +42,6 @@ const FOCUS_DEFS_MAX: usize = 512;
 pub struct Gathered {
     /// Candidates, unordered.
     pub candidates: Vec<Candidate>,
-    /// Units from which expansion started, best first.
-    pub starts: Vec<UnitKey>,
     /// Candidates that were dropped already, with the reason.
     pub dropped: Vec<(Candidate, DropReason)>,
     /// Named files without chunks, by path.
@@ -60,8 +58,8 @@ pub struct Gathered {
     pub retrieved: Retrieved,
     /// What the answer rests on, and how sure it can be.
     pub confidence: Confidence,
-    /// For each expectation of the query, whether code holds it.
-    pub held: Vec<bool>,
+    /// The expectations of the query that no code holds, as written.
+    pub missing: Vec<String>,
     /// Definitions that the text names, if it consists of their names: hits are not shown then.
     pub n_named: Option<usize>,
 }
@@ -86,9 +84,8 @@ pub fn gather(
     if (ctx.cancel)() {
         return Err(PackError::Cancelled);
     }
-    let held = expected::held(units.view, query);
-    let n_missing = held.iter().filter(|is_held| !**is_held).count();
-    let confidence = confidence::of(query, named, &retrieved, n_missing);
+    let missing = expected::missing(units.view, query);
+    let confidence = confidence::of(query, named, &retrieved, missing.len());
     let mut hits = std::mem::take(&mut retrieved.hits);
     mark_tests(units, &mut hits);
     let roles = seed_roles(request.seed_mode, query, &hits);
@@ -121,13 +118,12 @@ pub fn gather(
         scale,
         scores: found.scores,
         candidates: found.candidates,
-        starts: starts.iter().map(|u| u.key).collect(),
         dropped,
         unreadable,
         report,
         retrieved,
         confidence,
-        held,
+        missing,
         n_named: named.is_all.then_some(named.defs.len()),
     })
 }
