@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::error::PackError;
 use crate::expand::{self, Expanded, Reached};
 use crate::expected;
+use crate::graph::names::last_name;
 use crate::identity::Sources;
 use crate::intent::Row;
 use crate::naming::Named;
@@ -376,8 +377,7 @@ fn focused(
         return Ok(out);
     }
     if let Some(id) = &focus.symbol_id {
-        let name = last_name(id);
-        for def in view.defs_named(&name).into_iter().take(FOCUS_DEFS_MAX) {
+        for def in view.defs_named(last_name(id)).into_iter().take(FOCUS_DEFS_MAX) {
             if sources.symbol(view, def).is_some_and(|s| s.0 == *id) {
                 return Ok(units.of_def(def).into_iter().collect());
             }
@@ -399,17 +399,6 @@ fn find_chunk(units: &mut Units, sources: &mut Sources, id: &str) -> Option<Rc<U
         }
     }
     None
-}
-
-/// Returns the name in the last descriptor of a SCIP symbol: `m` for `a/T#m().`.
-pub fn last_name(symbol: &str) -> String {
-    let trimmed = symbol.trim_end_matches(['.', '(', ')', '#', '/', ':']);
-    if let Some(inner) = trimmed.strip_suffix('`') {
-        let start = inner.rfind('`').map_or(0, |i| i + 1);
-        return inner[start..].to_owned();
-    }
-    let start = trimmed.rfind(['/', '#', '.', ' ', '`']).map_or(0, |i| i + 1);
-    trimmed[start..].to_owned()
 }
 
 /// True if a unit contains an import statement, according to the imports of its file.
