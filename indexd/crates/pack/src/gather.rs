@@ -313,8 +313,7 @@ fn add_exports(units: &mut Units, found: &mut Found, starts: &[Rc<Unit>]) {
     let mut left = EXPORTS_MAX;
     let mut seen: FxHashSet<FileDoc> = FxHashSet::default();
     for seed in starts.iter().filter(|s| seen.insert(s.file)) {
-        for c in units.file(seed.file).chunks.clone() {
-            let unit = units.of_chunk(ChunkDoc(c));
+        for unit in units.in_file(seed.file) {
             let is_export = unit.def.some().map(|d| units.def(d)).is_some_and(|def| {
                 def.flags.has(DefFlags::EXPORTED) && def.parent.some().is_none() && unit.kind.is_definition()
             });
@@ -367,14 +366,7 @@ fn focused(
             Outcome::TooLarge => unreadable.push((path.clone(), DropReason::TooLarge)),
             _ => {}
         }
-        let mut out: Vec<Rc<Unit>> = Vec::new();
-        for c in record.chunks.clone() {
-            let unit = units.of_chunk(ChunkDoc(c));
-            if out.last().is_none_or(|u| u.key != unit.key) {
-                out.push(unit);
-            }
-        }
-        return Ok(out);
+        return Ok(units.in_file(file));
     }
     if let Some(id) = &focus.symbol_id {
         for def in view.defs_named(last_name(id)).into_iter().take(FOCUS_DEFS_MAX) {
@@ -391,11 +383,9 @@ fn focused(
 /// A chunk uid does not contain its place, so files are read until one of them has it.
 fn find_chunk(units: &mut Units, sources: &mut Sources, id: &str) -> Option<Rc<Unit>> {
     for file in units.view.files() {
-        for c in units.file(file).chunks.clone() {
-            let unit = units.of_chunk(ChunkDoc(c));
-            if unit.key.0.0 == c && sources.uid(units, &unit).to_string() == id {
-                return Some(unit);
-            }
+        let all = units.in_file(file);
+        if let Some(unit) = all.into_iter().find(|unit| sources.uid(units, unit).to_string() == id) {
+            return Some(unit);
         }
     }
     None

@@ -10,7 +10,7 @@ use crate::role::{Role, role_of};
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::path::{dir_of, stem_of};
 use indexd_model::view::{CONFIDENCE_CERTAIN, Edge, Occurrence};
-use indexd_model::{ChunkDoc, ChunkKind, DefDoc, DefKind, EdgeKind, FileDoc, FileRoles, Lines};
+use indexd_model::{ChunkKind, DefDoc, DefKind, EdgeKind, FileDoc, FileRoles, Lines};
 use indexd_text::terms;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -370,12 +370,8 @@ pub fn tests(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> Vec<Link>
     let namesakes = namesakes(units, shown);
     let mut known: FxHashSet<UnitKey> = out.iter().map(|t| t.unit.key).collect();
     for (file, _) in &namesakes {
-        for c in units.file(*file).chunks.clone() {
-            let unit = units.of_chunk(ChunkDoc(c));
-            if known.insert(unit.key) {
-                out.push(Link::to(unit));
-            }
-        }
+        let new = units.in_file(*file).into_iter().filter(|unit| known.insert(unit.key));
+        out.extend(new.map(Link::to));
     }
     // Import lists, constants and heads of classes do not show how something is tested.
     out.retain(|t| {
@@ -397,7 +393,7 @@ fn namesakes(units: &mut Units, shown: &[Shown]) -> Vec<(FileDoc, f64)> {
     for s in shown.iter().filter(|s| seen.insert(s.unit.file)) {
         let path = Arc::clone(&units.file(s.unit.file).path);
         let stem = stem_of(&path).trim_matches('_');
-        let files = units.known_files_with(stem);
+        let files = units.files_with(stem);
         if files.len() > NAMESAKES_MAX {
             continue;
         }

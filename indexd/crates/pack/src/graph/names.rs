@@ -14,8 +14,8 @@ pub fn order(view: &dyn IndexView, defs: &mut [DefDoc]) {
     defs.sort_by_cached_key(|&d| (is_section(d), is_behind(view, d), std::cmp::Reverse(used(view, d))));
 }
 
-/// How much a definition is used.
-fn used(view: &dyn IndexView, def: DefDoc) -> u32 {
+/// The number of calls and uses of a definition.
+pub fn used(view: &dyn IndexView, def: DefDoc) -> u32 {
     [EdgeKind::Call, EdgeKind::Usage].iter().map(|k| view.in_degree(def, *k)).sum()
 }
 
