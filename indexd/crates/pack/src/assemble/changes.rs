@@ -306,10 +306,8 @@ impl Assembly<'_> {
             _ => return,
         }
         let whole: Vec<Lines> = unit.spans.iter().map(|s| s.1).collect();
-        let clip = |l: &Lines, s: &Lines| Lines { start: s.start.max(l.start), end: s.end.min(l.end) };
-        let shown = lines.iter().flat_map(|l| whole.iter().map(move |s| clip(l, s)));
-        let parts: Vec<Lines> =
-            if is_indexed { shown.filter(|l| l.start <= l.end).collect() } else { Vec::new() };
+        let shown = lines.iter().flat_map(|l| whole.iter().filter_map(move |s| s.common(*l)));
+        let parts: Vec<Lines> = if is_indexed { shown.collect() } else { Vec::new() };
         let reason = (parts != whole).then_some("diff");
         let c = &mut self.s.claimed[c];
         c.state = State::Included;

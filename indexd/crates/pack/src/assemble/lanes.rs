@@ -86,13 +86,7 @@ impl Assembly<'_> {
                 if let Some(record) = def.some().filter(|d| *d != s.unit.def).map(|d| self.s.units.def(d))
                     && record.kind.is_callable()
                 {
-                    of.lines.retain_mut(|l| {
-                        *l = Lines {
-                            start: l.start.max(record.lines.start),
-                            end: l.end.min(record.lines.end),
-                        };
-                        l.start <= l.end
-                    });
+                    of.lines = of.lines.iter().filter_map(|l| l.common(record.lines)).collect();
                 }
                 out.push(of);
             }

@@ -43,7 +43,7 @@ impl Assembly<'_> {
             head_lines: excerpt::HEAD_LINES,
             line_bytes: source.line_max(),
         };
-        Some(excerpt::plan(&unit, &source, head, None, room, &self.ctx.tuning.excerpts))
+        Some(excerpt::plan(&unit, &source, head, || None, room, &self.ctx.tuning.excerpts))
     }
 
     fn new_plan(&mut self, i: usize) -> Option<Plan> {
@@ -66,10 +66,8 @@ impl Assembly<'_> {
         }
         let head = unit.def.some().map(|d| self.s.units.def(d).head.start);
         let e = self.ctx.tuning.excerpts;
-        let size: u32 = unit.spans.iter().map(|(s, _)| s.len()).sum();
-        let fits_whole = size as usize <= room.whole_bytes.min(room.bytes);
-        let scores = (!fits_whole).then(|| self.line_scores(i, &source));
-        Some(excerpt::plan(&unit, &source, head, scores.as_ref(), room, &e))
+        let scores = || Some(self.line_scores(i, &source));
+        Some(excerpt::plan(&unit, &source, head, scores, room, &e))
     }
 
     /// The plan of a unit of which the text names only members, such as the fields of a long type: its
