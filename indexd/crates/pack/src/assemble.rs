@@ -39,18 +39,18 @@ use crate::pack::{Basis, DropReason, Form};
 use crate::page::{Page, Size, Spot};
 use crate::query::Query;
 use crate::render::Zone;
-use crate::request::{Asked, Stop};
+use crate::request::{Asked, Caps, Resolved, Stop};
 use crate::role::Role;
 use crate::unit::{Unit, UnitKey, Units};
 use budgeted::BudgetedPage;
 use indexd_model::{IndexView, Lines};
 use indexd_text::LineMatcher;
 use memory::{Lanes, Plans};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use selected::claim_all;
 use std::rc::Rc;
 
-/// Chooses the items of a pack and their forms.
+/// Chooses the items of a pack and their forms, within `limits`.
 ///
 /// # Errors
 /// [`PackError::IndexMissing`], [`PackError::TokenCount`], [`PackError::Cancelled`] and those of
@@ -59,8 +59,10 @@ pub fn assemble<'a>(
     view: &'a dyn IndexView,
     asked: &Asked,
     ctx: &'a Context<'a>,
+    limits: Caps,
 ) -> Result<Selected<'a>, PackError> {
-    let mut a = Assembly::new(view, asked, ctx)?;
+    check(view, asked, ctx)?;
+    let mut a = Assembly::new(view, Resolved { budgets: limits, ..asked.options.clone() }, ctx)?;
     a.fill_exactly()?;
     if !a.merged_texts_are_equal() {
         a.dedup_by_text();
@@ -71,7 +73,9 @@ pub fn assemble<'a>(
         a.is_minimum_first = true;
         a.fill()?;
     }
-    Ok(a.finish())
+    let mut selected = a.finish();
+    selected.request.budgets = asked.options.budgets;
+    Ok(selected)
 }
 
 fn units_of(candidates: &[Candidate]) -> Vec<Rc<Unit>> {
@@ -108,15 +112,13 @@ fn check(view: &dyn IndexView, asked: &Asked, ctx: &Context) -> Result<(), PackE
 /// Finds the candidates, best first, and assigns each to a section. Shows none of them.
 fn select<'a>(
     mut units: Units<'a>,
-    asked: &Asked,
+    request: Resolved,
     query: Query,
     changed: Option<Changed<'a>>,
     named: &Named,
     row: &Row,
     ctx: &'a Context<'a>,
 ) -> Result<Selected<'a>, PackError> {
-    let (request, mut budgets) = (asked.options.clone(), asked.limits.clone());
-    budgets.exact = ctx.counter.is_exact();
     let mut sources = Sources::with_line_max(room::line_bytes(&request.budgets));
     let mut gathered = gather::gather(&mut units, &mut sources, &request, &query, named, row, ctx)?;
     let mut candidates = std::mem::take(&mut gathered.candidates);
@@ -128,7 +130,6 @@ fn select<'a>(
     let matcher = LineMatcher::new(gathered.retrieved.weighted.terms.iter().map(|t| t.0.as_str()));
     Ok(Selected {
         request,
-        budgets,
         query,
         units,
         sources,
@@ -173,17 +174,15 @@ struct Assembly<'a> {
 }
 
 impl<'a> Assembly<'a> {
-    fn new(view: &'a dyn IndexView, asked: &Asked, ctx: &'a Context<'a>) -> Result<Self, PackError> {
-        check(view, asked, ctx)?;
-        let (text, expect) = (&asked.options.query, &asked.options.expect);
-        let mut query = Query::of(text, expect, &ctx.tuning.weights);
-        let row = Row::of(asked.options.intent, ctx.config.shares.of_kind(query.kind));
+    fn new(view: &'a dyn IndexView, request: Resolved, ctx: &'a Context<'a>) -> Result<Self, PackError> {
+        let mut query = Query::of(&request.query, &request.expect, &ctx.tuning.weights);
+        let row = Row::of(request.intent, ctx.config.shares.of_kind(query.kind));
         query.kind = row.kind(query.kind);
         let mut units = Units::new(view).with_roles(&ctx.config.roles);
         let mut named = naming::named(&mut units, &query);
-        let changed = ctx.change.map(|c| Changed::new(&mut units, c, asked.options.intent));
+        let changed = ctx.change.map(|c| Changed::new(&mut units, c, request.intent));
         named.changed.extend(changed.iter().flat_map(Changed::units));
-        let s = select(units, asked, query, changed, &named, &row, ctx)?;
+        let s = select(units, request, query, changed, &named, &row, ctx)?;
         let caps = s.request.budgets;
         let empty = Page::new(view, ctx.counter, [String::new(), String::new()]);
         let mut a = Self {
@@ -447,14 +446,21 @@ impl<'a> Assembly<'a> {
     /// Writes the text, and gives every other candidate the reason why it is not shown.
     fn finish(mut self) -> Selected<'a> {
         let last = self.s.claimed.iter().rposition(|c| c.state == State::Included);
-        for i in 0..self.s.claimed.len() {
-            if self.s.claimed[i].state != State::Open {
-                continue;
-            }
+        let is_included = |c: &&Claimed| c.state == State::Included;
+        let copies = self.s.claimed.iter().filter(is_included).flat_map(|c| c.merged.clone());
+        let copies: FxHashSet<usize> = copies.collect();
+        for (i, c) in self.s.claimed.iter_mut().enumerate() {
             let is_passed = last.is_some_and(|last| i < last);
-            let cap = self.s.claimed[i].section.and_then(|s| self.page.cap(s));
-            let reason = cap.unwrap_or(if is_passed { DropReason::TooLarge } else { DropReason::Budget });
-            self.s.claimed[i].state = State::Dropped(reason);
+            let reason = match c.state {
+                State::Open => c.section.and_then(|s| self.page.cap(s)).unwrap_or(match is_passed {
+                    true => DropReason::TooLarge,
+                    false => DropReason::Budget,
+                }),
+                // A duplicate counts as merged only if its better copy is shown.
+                State::Merged if !copies.contains(&i) => DropReason::Duplicate,
+                _ => continue,
+            };
+            c.state = State::Dropped(reason);
         }
         let shown = self.shown_in_order();
         let rendered = self.page.page().text();

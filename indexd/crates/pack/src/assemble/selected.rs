@@ -7,7 +7,7 @@ use crate::excerpt::Plan;
 use crate::gather::{self, Gathered};
 use crate::identity::{Source, Sources};
 use crate::layout;
-use crate::pack::{Budgets, DropReason};
+use crate::pack::DropReason;
 use crate::page::Size;
 use crate::places;
 use crate::query::Query;
@@ -58,8 +58,6 @@ pub enum State {
 pub struct Selected<'a> {
     /// The request in force.
     pub request: Resolved,
-    /// The limits in force.
-    pub budgets: Budgets,
     /// The parsed text of the request.
     pub query: Query,
     /// The units that were read.
