@@ -23,7 +23,7 @@ pub use changes::Changed;
 pub use room::scale_of;
 pub use selected::{Claimed, Selected, State};
 
-use crate::candidate::{self, Candidate};
+use crate::candidate::{Candidate, Order};
 use crate::confidence;
 use crate::config::Shares;
 use crate::context::Context;
@@ -34,6 +34,7 @@ use crate::gather;
 use crate::identity::Sources;
 use crate::intent::{QUOTED_PERCENT, Row};
 use crate::layout;
+use crate::links::Allowed;
 use crate::naming::{self, Named};
 use crate::pack::{Basis, DropReason, Form};
 use crate::page::{Page, Size, Spot};
@@ -58,8 +59,8 @@ use std::rc::Rc;
 pub fn assemble<'a>(
     view: &'a dyn IndexView,
     asked: &Asked,
-    ctx: &'a Context<'a>,
     limits: Caps,
+    ctx: &'a Context<'a>,
 ) -> Result<Selected<'a>, PackError> {
     check(view, asked, ctx)?;
     let mut a = Assembly::new(view, Resolved { budgets: limits, ..asked.options.clone() }, ctx)?;
@@ -109,6 +110,11 @@ fn check(view: &dyn IndexView, asked: &Asked, ctx: &Context) -> Result<(), PackE
     Ok(())
 }
 
+fn order<'a>(request: &'a Resolved, row: &Row, ctx: &Context) -> Order<'a> {
+    let strong_seed = ctx.config.scoring.strong_seed;
+    Order { keys: &request.ordering, graph_first: row.graph_first, strong_seed }
+}
+
 /// Finds the candidates, best first, and assigns each to a section. Shows none of them.
 fn select<'a>(
     mut units: Units<'a>,
@@ -122,8 +128,8 @@ fn select<'a>(
     let mut sources = Sources::with_line_max(room::line_bytes(&request.budgets));
     let mut gathered = gather::gather(&mut units, &mut sources, &request, &query, named, row, ctx)?;
     let mut candidates = std::mem::take(&mut gathered.candidates);
-    let scoring = &ctx.config.scoring;
-    candidate::sort(&mut candidates, &request, row.graph_first, scoring, &mut units, &mut sources);
+    let order = order(&request, row, ctx);
+    candidates.sort_by(|a, b| order.compare(a, b, &mut units, &mut sources));
     let fates = dedup(&units_of(&candidates), |u| digests(&mut units, u));
     let section_names = layout::sections(request.layout);
     let claimed = claim_all(candidates, &fates, &request, units.view);
@@ -165,6 +171,7 @@ struct Assembly<'a> {
     frame: [String; 2],
     weights: Rc<[f64]>,
     lanes: Lanes,
+    allowed: Allowed,
     plans: Plans,
     scale: u64,
     /// The states of the candidates before any of them was shown.
@@ -192,6 +199,7 @@ impl<'a> Assembly<'a> {
             frame: [String::new(), String::new()],
             weights: s.gathered.retrieved.weighted.terms.iter().map(|t| t.1).collect(),
             lanes: Lanes::new(row, named),
+            allowed: Allowed::of(&s.request.expansion, s.request.strictness),
             plans: Plans::default(),
             scale: scale_of(caps.max_total_tokens),
             states: s.claimed.iter().map(|c| c.state).collect(),
@@ -206,7 +214,7 @@ impl<'a> Assembly<'a> {
     fn fill(&mut self) -> Result<(), PackError> {
         self.page.restart(Page::new(self.s.units.view, self.ctx.counter, self.frame.clone()));
         self.lanes.clear();
-        self.plans.clear();
+        self.plans.of.clear();
         self.at = self.s.claimed.iter().enumerate().map(|(i, c)| (c.candidate.unit.key, i)).collect();
         let share = self.ctx.config.shares.of_kind(self.s.query.kind);
         self.show_seen();
@@ -428,16 +436,9 @@ impl<'a> Assembly<'a> {
         let mut shown: Vec<usize> =
             (0..s.claimed.len()).filter(|i| s.claimed[*i].state == State::Included).collect();
         if s.changed.is_none() {
-            let all: Vec<&Candidate> = shown.iter().map(|i| &s.claimed[*i].candidate).collect();
-            let order = candidate::order(
-                &all,
-                &s.request,
-                self.lanes.row().graph_first,
-                &self.ctx.config.scoring,
-                &mut s.units,
-                &mut s.sources,
-            );
-            shown = order.into_iter().map(|n| shown[n]).collect();
+            let order = order(&s.request, &self.lanes.row, self.ctx);
+            let candidate = |i: &usize| &s.claimed[*i].candidate;
+            shown.sort_by(|a, b| order.compare(candidate(a), candidate(b), &mut s.units, &mut s.sources));
         }
         shown.sort_by_key(|i| s.claimed[*i].section);
         shown

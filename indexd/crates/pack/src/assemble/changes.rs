@@ -151,7 +151,7 @@ fn unit_of(units: &mut Units, change: &Change, segment: &Segment) -> Option<Rc<U
     let last = name.rsplit('.').next().filter(|n| !n.is_empty())?;
     let found = units.view.defs_named(last).into_iter().find(|def: &DefDoc| {
         let record = units.def(*def);
-        record.file == doc && (*record.qualified == *name || *record.qualified == *segment.name)
+        record.file == doc && (*record.qualified == *name || *record.qualified == **own)
     })?;
     units.of_def(found)
 }
@@ -342,7 +342,6 @@ impl Assembly<'_> {
     fn show_around(&mut self, gone: &[(String, String)]) {
         let contracts: Vec<usize> = self.items_changed(|s| s.report.contract);
         let code: Vec<usize> = self.items_changed(|_| true);
-        let allowed = self.allowed();
         let mut room = self.page.left() * USERS_PERCENT / 100;
         let dangling = links::dangling(&mut self.s.units, gone);
         room -= self.show_links(&dangling, room, usize::MAX).min(room);
@@ -350,23 +349,23 @@ impl Assembly<'_> {
         let constructed = self.constructed_types(&shown);
         for role in [Role::Code, Role::Test] {
             for (shown, kinds) in [(&constructed, &USES[..1]), (&shown, &USES[..])] {
-                let users = links::referrers(&mut self.s.units, shown, role, kinds, &allowed);
+                let users = self.referrers(shown, role, kinds);
                 room -= self.show_links(&users, room, usize::MAX).min(room);
             }
         }
         let shown = self.shown_code(|i| code.contains(&i));
         let hops = self.s.request.expansion.max_hops;
-        let tests = links::reaching(&mut self.s.units, &shown, Role::Test, &allowed, hops);
+        let tests = links::reaching(&mut self.s.units, &shown, Role::Test, &self.allowed, hops);
         self.show_links(&tests, self.page.left() * TESTS_PERCENT / 100, usize::MAX);
-        let references = self.lanes.references(&mut self.s.units, &shown, self.page.page(), &allowed);
+        let references = self.references(&shown);
         self.show_links(&references, self.page.left() * REFERENCES_PERCENT / 100, usize::MAX);
-        let callers = links::referrers(&mut self.s.units, &shown, Role::Code, &[EdgeKind::Call], &allowed);
+        let callers = self.referrers(&shown, Role::Code, &[EdgeKind::Call]);
         self.show_links(&callers, self.page.left(), usize::MAX);
         self.show_links(&tests, self.page.left(), usize::MAX);
         self.show_links(&references, self.page.left(), usize::MAX);
         if tests.is_empty() {
             // No edge leads to a test, so tests are found by the names of their files.
-            let named = links::tests(&mut self.s.units, &shown, &allowed);
+            let named = links::tests(&mut self.s.units, &shown, &self.allowed);
             self.show_links(&named, self.page.left(), TESTS_NAMED_MAX);
         }
     }

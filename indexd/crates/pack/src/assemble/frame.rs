@@ -82,7 +82,7 @@ impl Assembly<'_> {
         let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
         let hits = self.s.matches(i, &source);
         let mut line = String::new();
-        let place = match self.lanes.named().members(&unit).first() {
+        let place = match self.lanes.named.members(&unit).first() {
             Some(def) => Place::of_member(&self.s.units.def(*def), &source),
             None => Place::of(&mut self.s.units, &unit, &source, &hits, &self.weights),
         };
