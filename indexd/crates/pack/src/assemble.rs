@@ -27,7 +27,7 @@ use crate::candidate::{Candidate, Order};
 use crate::confidence;
 use crate::config::Shares;
 use crate::context::Context;
-use crate::dedup::{are_equal, dedup, digests, text_hash};
+use crate::dedup::{dedup, digests, text};
 use crate::error::PackError;
 use crate::excerpt::{self, Plan};
 use crate::gather;
@@ -44,7 +44,7 @@ use crate::request::{Asked, Caps, Resolved, Stop};
 use crate::role::Role;
 use crate::unit::{Unit, UnitKey, Units};
 use budgeted::BudgetedPage;
-use indexd_model::{IndexView, Lines};
+use indexd_model::{ContentHash, IndexView, Lines};
 use indexd_text::LineMatcher;
 use memory::{Lanes, Plans};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -366,7 +366,7 @@ impl<'a> Assembly<'a> {
         let claimed = std::mem::take(&mut self.s.claimed);
         let candidates: Vec<Candidate> = claimed.into_iter().map(|c| c.candidate).collect();
         let (units, sources) = (&mut self.s.units, &mut self.s.sources);
-        let fates = dedup(&units_of(&candidates), |u| text_hash(units, sources, u));
+        let fates = dedup(&units_of(&candidates), |u| ContentHash::of(text(units, sources, u).as_bytes()));
         self.s.claimed = claim_all(candidates, &fates, &self.s.request, self.s.units.view);
         self.s.matched.clear();
     }
@@ -378,7 +378,8 @@ impl<'a> Assembly<'a> {
         let shown = (0..self.s.claimed.len()).filter(|i| self.s.claimed[*i].state == State::Included);
         let pairs: Vec<(Rc<Unit>, Rc<Unit>)> =
             shown.flat_map(|i| self.s.claimed[i].merged.iter().map(move |j| (unit(i), unit(*j)))).collect();
-        pairs.iter().all(|(a, b)| are_equal(&self.s.units, &mut self.s.sources, a, b))
+        let mut text = |unit: &Unit| text(&self.s.units, &mut self.s.sources, unit);
+        pairs.iter().all(|(a, b)| text(a) == text(b))
     }
 
     /// True if fewer items than guaranteed are shown while candidates remain.

@@ -152,7 +152,7 @@ pub(super) fn claim_all(
                 out[first].merged.push(i);
                 State::Merged
             }
-            Fate::Overlaps(_) => State::Dropped(DropReason::Overlap),
+            Fate::Overlaps => State::Dropped(DropReason::Overlap),
             Fate::Kept if section.is_none() => State::Dropped(DropReason::NoRule),
             Fate::Kept => State::Open,
         };
