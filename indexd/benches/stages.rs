@@ -62,8 +62,8 @@ fn packer_select(bencher: Bencher, n: usize) {
     bencher.with_inputs(ranked).bench_local_values(|c| {
         let mut ledger = Ledger::new(60_000, Default::default());
         let bound = |c: &ContextChunk| u64::from(c.token_count) + 24;
-        let exact = |chunks: &[&ContextChunk]| chunks.iter().map(|c| bound(c)).sum();
-        select(c, &settings, &mut ledger, &Costs { bound: &bound, exact: &exact }).0.len()
+        let exact = |chunks: &[&ContextChunk]| Ok(chunks.iter().map(|c| bound(c)).sum());
+        select(c, &settings, &mut ledger, &Costs { bound: &bound, exact: &exact })
     });
 }
 

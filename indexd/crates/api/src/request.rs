@@ -5,7 +5,7 @@
 
 use crate::JsonSchema;
 use crate::error::PackError;
-use crate::params;
+use crate::{kinds, params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -217,37 +217,37 @@ options! {
     }
 }
 
-/// A kind of edge as asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum EdgeType {
-    /// Calls.
-    Call,
-    /// Reads, writes, types; inheritance and implementation too.
-    Usage,
-    /// Imports.
-    Import,
-    /// Exports.
-    Export,
-    /// Flow of values.
-    Dataflow,
-}
+kinds! {
+    /// A kind of edge as asked for.
+    EdgeType {
+        /// Calls.
+        #[default]
+        Call = "call",
+        /// Reads, writes, types; inheritance and implementation too.
+        Usage = "usage",
+        /// Imports.
+        Import = "import",
+        /// Exports.
+        Export = "export",
+        /// Flow of values.
+        Dataflow = "dataflow",
+    }
 
-/// A kind of evidence as asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "EvidenceKind")]
-pub enum EvidenceFilter {
-    /// A call expression.
-    Callsite,
-    /// An identifier.
-    Identifier,
-    /// An import statement.
-    ImportStmt,
-    /// A range of source.
-    Span,
-    /// An imported compiler index.
-    Tooling,
+    /// A kind of evidence as asked for.
+    #[schemars(rename = "EvidenceKind")]
+    EvidenceFilter {
+        /// A call expression.
+        #[default]
+        Callsite = "callsite",
+        /// An identifier.
+        Identifier = "identifier",
+        /// An import statement.
+        ImportStmt = "importStmt",
+        /// A range of source.
+        Span = "span",
+        /// An imported compiler index.
+        Tooling = "tooling",
+    }
 }
 
 params! {

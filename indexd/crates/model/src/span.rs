@@ -65,6 +65,12 @@ impl Lines {
     pub fn contains(self, other: Lines) -> bool {
         self.start <= other.start && other.end <= self.end
     }
+
+    /// Returns the lines that are in both, if any.
+    pub fn common(self, other: Lines) -> Option<Lines> {
+        let common = Lines { start: self.start.max(other.start), end: self.end.min(other.end) };
+        (common.start <= common.end).then_some(common)
+    }
 }
 
 /// The start of each line of a text. Lines end with LF, CRLF or a lone CR; the last line counts without one,

@@ -23,34 +23,35 @@ pub use changes::Changed;
 pub use room::scale_of;
 pub use selected::{Claimed, Selected, State};
 
-use crate::candidate::{self, Candidate};
+use crate::candidate::{Candidate, Order};
 use crate::confidence;
 use crate::config::Shares;
 use crate::context::Context;
-use crate::dedup::{are_equal, dedup, digests, text_hash};
+use crate::dedup::{dedup, digests, text};
 use crate::error::PackError;
 use crate::excerpt::{self, Plan};
 use crate::gather;
 use crate::identity::Sources;
 use crate::intent::{QUOTED_PERCENT, Row};
 use crate::layout;
+use crate::links::Allowed;
 use crate::naming::{self, Named};
 use crate::pack::{Basis, DropReason, Form};
 use crate::page::{Page, Size, Spot};
 use crate::query::Query;
 use crate::render::Zone;
-use crate::request::{Asked, Stop};
+use crate::request::{Asked, Caps, Resolved, Stop};
 use crate::role::Role;
 use crate::unit::{Unit, UnitKey, Units};
 use budgeted::BudgetedPage;
-use indexd_model::{IndexView, Lines};
+use indexd_model::{ContentHash, IndexView, Lines};
 use indexd_text::LineMatcher;
 use memory::{Lanes, Plans};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use selected::claim_all;
 use std::rc::Rc;
 
-/// Chooses the items of a pack and their forms.
+/// Chooses the items of a pack and their forms, within `limits`.
 ///
 /// # Errors
 /// [`PackError::IndexMissing`], [`PackError::TokenCount`], [`PackError::Cancelled`] and those of
@@ -58,9 +59,11 @@ use std::rc::Rc;
 pub fn assemble<'a>(
     view: &'a dyn IndexView,
     asked: &Asked,
+    limits: Caps,
     ctx: &'a Context<'a>,
 ) -> Result<Selected<'a>, PackError> {
-    let mut a = Assembly::new(view, asked, ctx)?;
+    check(view, asked, ctx)?;
+    let mut a = Assembly::new(view, Resolved { budgets: limits, ..asked.options.clone() }, ctx)?;
     a.fill_exactly()?;
     if !a.merged_texts_are_equal() {
         a.dedup_by_text();
@@ -71,7 +74,9 @@ pub fn assemble<'a>(
         a.is_minimum_first = true;
         a.fill()?;
     }
-    Ok(a.finish())
+    let mut selected = a.finish();
+    selected.request.budgets = asked.options.budgets;
+    Ok(selected)
 }
 
 fn units_of(candidates: &[Candidate]) -> Vec<Rc<Unit>> {
@@ -105,30 +110,32 @@ fn check(view: &dyn IndexView, asked: &Asked, ctx: &Context) -> Result<(), PackE
     Ok(())
 }
 
+fn order<'a>(request: &'a Resolved, row: &Row, ctx: &Context) -> Order<'a> {
+    let strong_seed = ctx.config.scoring.strong_seed;
+    Order { keys: &request.ordering, graph_first: row.graph_first, strong_seed }
+}
+
 /// Finds the candidates, best first, and assigns each to a section. Shows none of them.
 fn select<'a>(
     mut units: Units<'a>,
-    asked: &Asked,
+    request: Resolved,
     query: Query,
     changed: Option<Changed<'a>>,
     named: &Named,
     row: &Row,
     ctx: &'a Context<'a>,
 ) -> Result<Selected<'a>, PackError> {
-    let (request, mut budgets) = (asked.options.clone(), asked.limits.clone());
-    budgets.exact = ctx.counter.is_exact();
     let mut sources = Sources::with_line_max(room::line_bytes(&request.budgets));
     let mut gathered = gather::gather(&mut units, &mut sources, &request, &query, named, row, ctx)?;
     let mut candidates = std::mem::take(&mut gathered.candidates);
-    let scoring = &ctx.config.scoring;
-    candidate::sort(&mut candidates, &request, row.graph_first, scoring, &mut units, &mut sources);
+    let order = order(&request, row, ctx);
+    candidates.sort_by(|a, b| order.compare(a, b, &mut units, &mut sources));
     let fates = dedup(&units_of(&candidates), |u| digests(&mut units, u));
     let section_names = layout::sections(request.layout);
     let claimed = claim_all(candidates, &fates, &request, units.view);
     let matcher = LineMatcher::new(gathered.retrieved.weighted.terms.iter().map(|t| t.0.as_str()));
     Ok(Selected {
         request,
-        budgets,
         query,
         units,
         sources,
@@ -164,6 +171,7 @@ struct Assembly<'a> {
     frame: [String; 2],
     weights: Rc<[f64]>,
     lanes: Lanes,
+    allowed: Allowed,
     plans: Plans,
     scale: u64,
     /// The states of the candidates before any of them was shown.
@@ -173,17 +181,15 @@ struct Assembly<'a> {
 }
 
 impl<'a> Assembly<'a> {
-    fn new(view: &'a dyn IndexView, asked: &Asked, ctx: &'a Context<'a>) -> Result<Self, PackError> {
-        check(view, asked, ctx)?;
-        let (text, expect) = (&asked.options.query, &asked.options.expect);
-        let mut query = Query::of(text, expect, &ctx.tuning.weights);
-        let row = Row::of(asked.options.intent, ctx.config.shares.of_kind(query.kind));
+    fn new(view: &'a dyn IndexView, request: Resolved, ctx: &'a Context<'a>) -> Result<Self, PackError> {
+        let mut query = Query::of(&request.query, &request.expect, &ctx.tuning.weights);
+        let row = Row::of(request.intent, ctx.config.shares.of_kind(query.kind));
         query.kind = row.kind(query.kind);
         let mut units = Units::new(view).with_roles(&ctx.config.roles);
         let mut named = naming::named(&mut units, &query);
-        let changed = ctx.change.map(|c| Changed::new(&mut units, c, asked.options.intent));
+        let changed = ctx.change.map(|c| Changed::new(&mut units, c, request.intent));
         named.changed.extend(changed.iter().flat_map(Changed::units));
-        let s = select(units, asked, query, changed, &named, &row, ctx)?;
+        let s = select(units, request, query, changed, &named, &row, ctx)?;
         let caps = s.request.budgets;
         let empty = Page::new(view, ctx.counter, [String::new(), String::new()]);
         let mut a = Self {
@@ -193,6 +199,7 @@ impl<'a> Assembly<'a> {
             frame: [String::new(), String::new()],
             weights: s.gathered.retrieved.weighted.terms.iter().map(|t| t.1).collect(),
             lanes: Lanes::new(row, named),
+            allowed: Allowed::of(&s.request.expansion, s.request.strictness),
             plans: Plans::default(),
             scale: scale_of(caps.max_total_tokens),
             states: s.claimed.iter().map(|c| c.state).collect(),
@@ -207,7 +214,7 @@ impl<'a> Assembly<'a> {
     fn fill(&mut self) -> Result<(), PackError> {
         self.page.restart(Page::new(self.s.units.view, self.ctx.counter, self.frame.clone()));
         self.lanes.clear();
-        self.plans.clear();
+        self.plans.of.clear();
         self.at = self.s.claimed.iter().enumerate().map(|(i, c)| (c.candidate.unit.key, i)).collect();
         let share = self.ctx.config.shares.of_kind(self.s.query.kind);
         self.show_seen();
@@ -359,7 +366,7 @@ impl<'a> Assembly<'a> {
         let claimed = std::mem::take(&mut self.s.claimed);
         let candidates: Vec<Candidate> = claimed.into_iter().map(|c| c.candidate).collect();
         let (units, sources) = (&mut self.s.units, &mut self.s.sources);
-        let fates = dedup(&units_of(&candidates), |u| text_hash(units, sources, u));
+        let fates = dedup(&units_of(&candidates), |u| ContentHash::of(text(units, sources, u).as_bytes()));
         self.s.claimed = claim_all(candidates, &fates, &self.s.request, self.s.units.view);
         self.s.matched.clear();
     }
@@ -371,7 +378,8 @@ impl<'a> Assembly<'a> {
         let shown = (0..self.s.claimed.len()).filter(|i| self.s.claimed[*i].state == State::Included);
         let pairs: Vec<(Rc<Unit>, Rc<Unit>)> =
             shown.flat_map(|i| self.s.claimed[i].merged.iter().map(move |j| (unit(i), unit(*j)))).collect();
-        pairs.iter().all(|(a, b)| are_equal(&self.s.units, &mut self.s.sources, a, b))
+        let mut text = |unit: &Unit| text(&self.s.units, &mut self.s.sources, unit);
+        pairs.iter().all(|(a, b)| text(a) == text(b))
     }
 
     /// True if fewer items than guaranteed are shown while candidates remain.
@@ -429,16 +437,9 @@ impl<'a> Assembly<'a> {
         let mut shown: Vec<usize> =
             (0..s.claimed.len()).filter(|i| s.claimed[*i].state == State::Included).collect();
         if s.changed.is_none() {
-            let all: Vec<&Candidate> = shown.iter().map(|i| &s.claimed[*i].candidate).collect();
-            let order = candidate::order(
-                &all,
-                &s.request,
-                self.lanes.row().graph_first,
-                &self.ctx.config.scoring,
-                &mut s.units,
-                &mut s.sources,
-            );
-            shown = order.into_iter().map(|n| shown[n]).collect();
+            let order = order(&s.request, &self.lanes.row, self.ctx);
+            let candidate = |i: &usize| &s.claimed[*i].candidate;
+            shown.sort_by(|a, b| order.compare(candidate(a), candidate(b), &mut s.units, &mut s.sources));
         }
         shown.sort_by_key(|i| s.claimed[*i].section);
         shown
@@ -447,14 +448,21 @@ impl<'a> Assembly<'a> {
     /// Writes the text, and gives every other candidate the reason why it is not shown.
     fn finish(mut self) -> Selected<'a> {
         let last = self.s.claimed.iter().rposition(|c| c.state == State::Included);
-        for i in 0..self.s.claimed.len() {
-            if self.s.claimed[i].state != State::Open {
-                continue;
-            }
+        let is_included = |c: &&Claimed| c.state == State::Included;
+        let copies = self.s.claimed.iter().filter(is_included).flat_map(|c| c.merged.clone());
+        let copies: FxHashSet<usize> = copies.collect();
+        for (i, c) in self.s.claimed.iter_mut().enumerate() {
             let is_passed = last.is_some_and(|last| i < last);
-            let cap = self.s.claimed[i].section.and_then(|s| self.page.cap(s));
-            let reason = cap.unwrap_or(if is_passed { DropReason::TooLarge } else { DropReason::Budget });
-            self.s.claimed[i].state = State::Dropped(reason);
+            let reason = match c.state {
+                State::Open => c.section.and_then(|s| self.page.cap(s)).unwrap_or(match is_passed {
+                    true => DropReason::TooLarge,
+                    false => DropReason::Budget,
+                }),
+                // A duplicate counts as merged only if its better copy is shown.
+                State::Merged if !copies.contains(&i) => DropReason::Duplicate,
+                _ => continue,
+            };
+            c.state = State::Dropped(reason);
         }
         let shown = self.shown_in_order();
         let rendered = self.page.page().text();

@@ -4,7 +4,7 @@ use crate::assemble::{Selected, assemble};
 use crate::context::Context;
 use crate::error::PackError;
 use crate::pack::Pack;
-use crate::request::{Asked, Request};
+use crate::request::{Asked, Caps, Request};
 use crate::tail;
 use crate::template::Writer;
 use crate::write;
@@ -36,27 +36,10 @@ pub fn build(view: &dyn IndexView, request: &Request, ctx: &Context) -> Result<P
 /// the counter is not the one asked for; [`PackError::Cancelled`]; [`PackError::ContextOverflow`] if the text
 /// exceeds the budget, which would be a bug; [`PackError::InvalidRequest`] if a template fails.
 pub fn answer(view: &dyn IndexView, asked: &Asked, ctx: &Context) -> Result<Pack, PackError> {
-    if let Some(writer) = asked.options.writer()? {
-        let (selected, pack) = written(view, asked, ctx, &writer)?;
-        write::decisions(&selected, ctx);
-        (ctx.stage)("write");
-        return Ok(pack);
-    }
-    let mut selected = with_tail(view, asked, ctx)?;
-    (ctx.stage)("select");
-    if (ctx.cancel)() {
-        return Err(PackError::Cancelled);
-    }
-    selected.size.tokens = u64::from(ctx.counter.count_tokens(&selected.rendered));
-    (ctx.stage)("render");
-    let mut pack = write::pack(&mut selected, asked, ctx)?;
-    tail::append(&mut pack, asked, ctx.counter);
-    let text = std::mem::take(&mut pack.rendered);
-    set_text(&mut pack, text, ctx);
-    let (tokens, budget) = (pack.stats.token_count, pack.stats.token_budget);
-    if tokens > budget {
-        return Err(PackError::ContextOverflow { tokens, budget });
-    }
+    let (selected, pack) = match asked.options.writer()? {
+        Some(writer) => written(view, asked, ctx, &writer)?,
+        None => plain(view, asked, ctx)?,
+    };
     write::decisions(&selected, ctx);
     (ctx.stage)("write");
     Ok(pack)
@@ -72,32 +55,32 @@ pub fn preview(view: &dyn IndexView, asked: &Asked, ctx: &Context) -> Result<Pac
         pack.rendered.clear();
         return Ok(pack);
     }
-    let mut selected = with_tail(view, asked, ctx)?;
+    let mut selected = assemble(view, asked, tail::limits(&asked.options), ctx)?;
     selected.rendered.clear();
     write::pack(&mut selected, asked, ctx)
 }
 
-/// Chooses the items of a pack whose text leaves room for its end.
-fn with_tail<'a>(
+/// Builds a pack with the default text.
+fn plain<'a>(
     view: &'a dyn IndexView,
     asked: &Asked,
     ctx: &'a Context<'a>,
-) -> Result<Selected<'a>, PackError> {
-    assemble_within(view, asked, &tail::with_room(asked), ctx)
-}
-
-/// Chooses the items of a pack within other limits than those that it reports.
-fn assemble_within<'a>(
-    view: &'a dyn IndexView,
-    asked: &Asked,
-    inner: &Asked,
-    ctx: &'a Context<'a>,
-) -> Result<Selected<'a>, PackError> {
-    let mut selected = assemble(view, inner, ctx)?;
-    let exact = selected.budgets.exact;
-    (selected.request, selected.budgets) = (asked.options.clone(), asked.limits.clone());
-    selected.budgets.exact = exact;
-    Ok(selected)
+) -> Result<(Selected<'a>, Pack), PackError> {
+    let mut selected = assemble(view, asked, tail::limits(&asked.options), ctx)?;
+    (ctx.stage)("select");
+    if (ctx.cancel)() {
+        return Err(PackError::Cancelled);
+    }
+    selected.size.tokens = u64::from(ctx.counter.count_tokens(&selected.rendered));
+    (ctx.stage)("render");
+    let mut pack = write::pack(&mut selected, asked, ctx)?;
+    let text = tail::text(&mut pack, &asked.options, ctx.counter);
+    set_text(&mut pack, text, ctx);
+    let (tokens, budget) = (pack.stats.token_count, pack.stats.token_budget);
+    if tokens > budget {
+        return Err(PackError::ContextOverflow { tokens, budget });
+    }
+    Ok((selected, pack))
 }
 
 /// Builds a pack whose text comes from `writer`. Fills the default text several times, until the other text,
@@ -156,10 +139,8 @@ fn filled<'a>(
     writer: &Writer,
     room: u64,
 ) -> Result<(Selected<'a>, Pack), PackError> {
-    let mut inner = asked.clone();
-    inner.options.budgets.max_total_tokens = room;
-    inner.limits.max_total_tokens.value = room;
-    let mut selected = assemble_within(view, asked, &inner, ctx)?;
+    let limits = Caps { max_total_tokens: room, ..asked.options.budgets };
+    let mut selected = assemble(view, asked, limits, ctx)?;
     (ctx.stage)("select");
     let mut pack = write::pack(&mut selected, asked, ctx)?;
     let text = writer.text(&pack)?;

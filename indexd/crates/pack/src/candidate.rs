@@ -3,7 +3,7 @@
 use crate::config::ScoringWeights;
 use crate::identity::Sources;
 use crate::pack::Explanation;
-use crate::request::{Ordering, Primary, Resolved, TieBreaker};
+use crate::request::{Ordering, Primary, TieBreaker};
 use crate::role::{Role, role_of};
 use crate::score::{Formula, Scored, explain_hybrid, hybrid};
 use crate::unit::{Unit, Units};
@@ -116,100 +116,52 @@ impl Candidate {
     }
 }
 
-/// Sorts candidates: strong seeds first, then the primary key, the
-/// score, the distance and the four tie-breakers. With `graph_first`, hops and evidence precede all of these.
-pub fn sort(
-    candidates: &mut Vec<Candidate>,
-    request: &Resolved,
-    graph_first: bool,
-    w: &ScoringWeights,
-    units: &mut Units,
-    sources: &mut Sources,
-) {
-    let all: Vec<&Candidate> = candidates.iter().collect();
-    let order = order(&all, request, graph_first, w, units, sources);
-    permute(candidates, order);
+/// The order of candidates that a request asks for.
+pub struct Order<'a> {
+    /// The primary key and the four tie-breakers.
+    pub keys: &'a Ordering,
+    /// True if hops and evidence precede all other keys.
+    pub graph_first: bool,
+    /// A seed below this score is weak.
+    pub strong_seed: f64,
 }
 
-/// Returns the positions of candidates in the order of [`sort`].
-pub fn order(
-    candidates: &[&Candidate],
-    request: &Resolved,
-    graph_first: bool,
-    w: &ScoringWeights,
-    units: &mut Units,
-    sources: &mut Sources,
-) -> Vec<usize> {
-    let mut keys: Vec<(usize, Option<String>, Option<String>)> =
-        (0..candidates.len()).map(|i| (i, None, None)).collect();
-    keys.sort_by(|a, b| by_score(candidates[a.0], candidates[b.0], &request.ordering, graph_first, w));
-    // An identity requires a read of the text, so it is computed only for candidates that tie.
-    let mut at = 0;
-    while at < keys.len() {
-        let tie = |a: usize, b: usize| {
-            by_score(candidates[a], candidates[b], &request.ordering, graph_first, w) == cmp::Ordering::Equal
-        };
-        let mut end = at + 1;
-        while end < keys.len() && tie(keys[at].0, keys[end].0) {
-            end += 1;
-        }
-        if end - at > 1 {
-            let needs_ids = !matches!(
-                request.ordering.stable_tie_breakers[..2],
-                [TieBreaker::FileRelPath, TieBreaker::StartLine]
-            );
-            if needs_ids {
-                for key in &mut keys[at..end] {
-                    let unit = Rc::clone(&candidates[key.0].unit);
-                    key.1 = Some(sources.uid(units, &unit).to_string());
-                    key.2 = sources.symbol(units.view, unit.def).map(|s| s.0);
-                }
+impl Order<'_> {
+    /// Compares two candidates: strong seeds first, then by the primary key, the score, the distance and the
+    /// four tie-breakers. An identity requires a read of the text, so it is computed only if all keys before
+    /// it are equal.
+    pub fn compare(
+        &self,
+        a: &Candidate,
+        b: &Candidate,
+        units: &mut Units,
+        sources: &mut Sources,
+    ) -> cmp::Ordering {
+        let by_key = |key: &TieBreaker| match key {
+            TieBreaker::FileRelPath => a.file.path.cmp(&b.file.path),
+            TieBreaker::StartLine => a.start().cmp(&b.start()),
+            TieBreaker::ChunkUid => sources.uid(units, &a.unit).cmp(&sources.uid(units, &b.unit)),
+            TieBreaker::SymbolId => {
+                let mut symbol = |c: &Candidate| sources.symbol(units.view, c.unit.def).map(|s| s.0);
+                symbol(a).cmp(&symbol(b))
             }
-            keys[at..end].sort_by(|a, b| by_keys(a, b, candidates, &request.ordering.stable_tie_breakers));
-        }
-        at = end;
+        };
+        let ties = self.keys.stable_tie_breakers.iter();
+        self.by_score(a, b).then_with(|| ties.map(by_key).find(|o| o.is_ne()).unwrap_or(cmp::Ordering::Equal))
     }
-    keys.into_iter().map(|k| k.0).collect()
-}
 
-fn by_score(
-    a: &Candidate,
-    b: &Candidate,
-    ordering: &Ordering,
-    graph_first: bool,
-    w: &ScoringWeights,
-) -> cmp::Ordering {
-    let is_weak = |c: &Candidate| c.seed_score < w.strong_seed;
-    let by_graph = || a.distance.cmp(&b.distance).then_with(|| b.evidence.total_cmp(&a.evidence));
-    let first = if graph_first { by_graph() } else { is_weak(a).cmp(&is_weak(b)) };
-    first
-        .then_with(|| match ordering.primary {
-            Primary::HybridScore => b.hybrid.total_cmp(&a.hybrid),
-            Primary::SeedScore => b.seed_score.total_cmp(&a.seed_score),
-            Primary::GraphDistance => a.distance.cmp(&b.distance),
-            Primary::GraphEvidence => b.evidence.total_cmp(&a.evidence),
-        })
-        .then_with(|| b.hybrid.total_cmp(&a.hybrid))
-        .then_with(|| a.distance.cmp(&b.distance))
-}
-
-type Keyed = (usize, Option<String>, Option<String>);
-
-fn by_keys(a: &Keyed, b: &Keyed, candidates: &[&Candidate], keys: &[TieBreaker]) -> cmp::Ordering {
-    let (ca, cb) = (candidates[a.0], candidates[b.0]);
-    let mut order = cmp::Ordering::Equal;
-    for key in keys {
-        order = order.then_with(|| match key {
-            TieBreaker::FileRelPath => ca.file.path.cmp(&cb.file.path),
-            TieBreaker::StartLine => ca.start().cmp(&cb.start()),
-            TieBreaker::ChunkUid => a.1.cmp(&b.1),
-            TieBreaker::SymbolId => a.2.cmp(&b.2),
-        });
+    fn by_score(&self, a: &Candidate, b: &Candidate) -> cmp::Ordering {
+        let is_weak = |c: &Candidate| c.seed_score < self.strong_seed;
+        let by_graph = || a.distance.cmp(&b.distance).then_with(|| b.evidence.total_cmp(&a.evidence));
+        let first = if self.graph_first { by_graph() } else { is_weak(a).cmp(&is_weak(b)) };
+        first
+            .then_with(|| match self.keys.primary {
+                Primary::HybridScore => b.hybrid.total_cmp(&a.hybrid),
+                Primary::SeedScore => b.seed_score.total_cmp(&a.seed_score),
+                Primary::GraphDistance => a.distance.cmp(&b.distance),
+                Primary::GraphEvidence => b.evidence.total_cmp(&a.evidence),
+            })
+            .then_with(|| b.hybrid.total_cmp(&a.hybrid))
+            .then_with(|| a.distance.cmp(&b.distance))
     }
-    order
-}
-
-fn permute(candidates: &mut Vec<Candidate>, order: Vec<usize>) {
-    let mut slots: Vec<Option<Candidate>> = candidates.drain(..).map(Some).collect();
-    candidates.extend(order.into_iter().filter_map(|i| slots[i].take()));
 }

@@ -82,12 +82,6 @@ impl Version {
         self.text.get(self.lines.span(line).range()).unwrap_or("").trim_end_matches(['\n', '\r'])
     }
 
-    fn n_lines(&self) -> u32 {
-        let n = self.lines.count();
-        // After a final line end there is an empty span, which is not a line.
-        if n > 0 && self.lines.span(n).is_empty() { n - 1 } else { n }
-    }
-
     fn slice(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or("")
     }
@@ -124,25 +118,16 @@ impl ChangedFile {
 pub struct Segment {
     /// The index of its file in [`Change::files`].
     pub file: usize,
-    /// Its qualified name; of a removed definition the former name. Empty for lines outside definitions.
-    pub name: String,
-    /// The previous name if it was renamed.
-    pub previous_name: Option<String>,
-    /// The equal definition on the other side, in another file: `name in path`.
-    pub elsewhere: Option<String>,
+    /// Its names, status, signatures and counts. The name of a removed definition is the former one. `contract`
+    /// is true if its users may have to change: its signature or name differs or it is removed, or, for a type,
+    /// its members differ.
+    pub report: PartReport,
     /// Its kind; `None` for lines outside definitions.
     pub kind: Option<DefKind>,
-    /// The status: added, removed, renamed or modified.
-    pub status: Status,
     /// The definition in the old text, or `NONE`.
     pub before: DefIdx,
     /// The definition in the new text, or `NONE`.
     pub after: DefIdx,
-    /// Signatures on one line, old and new.
-    pub signatures: [Option<String>; 2],
-    /// True if its users may have to change: its signature or name differs or it is removed, or, for a type,
-    /// its members differ.
-    pub is_contract: bool,
     /// Review order, 0 first: contracts, other code, lines between definitions, tests, configuration,
     /// documents, generated files.
     pub rank: u8,
@@ -182,7 +167,7 @@ pub fn segments(change: &Change) -> Vec<Segment> {
 /// Links removed definitions with equal ones added in another file, under any name.
 fn find_moved(change: &Change, segments: &mut [Segment]) {
     let of = |status: Status| -> Vec<usize> {
-        let is_it = |i: &usize| segments[*i].status == status && segments[*i].kind.is_some();
+        let is_it = |i: &usize| segments[*i].report.status == status && segments[*i].kind.is_some();
         (0..segments.len()).filter(is_it).collect()
     };
     let (gone, mut new) = (of(Status::Removed), of(Status::Added));
@@ -198,10 +183,10 @@ fn find_moved(change: &Change, segments: &mut [Segment]) {
             pair.is_some_and(|((before, after), (b, a))| is_renamed(before, b, after, a))
         });
         let Some(n) = at.map(|at| new.remove(at)) else { continue };
-        let place = |s: &Segment| format!("{} in {}", s.name, change.files[s.file].path);
+        let place = |s: &Segment| format!("{} in {}", s.report.name, change.files[s.file].path);
         let (from, to) = (place(&segments[g]), place(&segments[n]));
-        segments[g].elsewhere = Some(to);
-        segments[n].elsewhere = Some(from);
+        segments[g].report.elsewhere = Some(to);
+        segments[n].report.elsewhere = Some(from);
     }
 }
 
@@ -349,7 +334,7 @@ const RENAMED_BYTES_MIN: usize = 24;
 
 /// Returns every line of a file as a line of a diff.
 fn ops(file: &ChangedFile) -> Vec<Op> {
-    let count = |v: &Option<Version>| v.as_ref().map_or(0, Version::n_lines);
+    let count = |v: &Option<Version>| v.as_ref().map_or(0, |v| v.lines.n_lines());
     let (n_before, n_after) = (count(&file.before), count(&file.after));
     let (mut before, mut after) = (1, 1);
     let mut out = Vec::new();
@@ -376,7 +361,7 @@ fn segment(i: usize, file: &ChangedFile, before: DefIdx, after: DefIdx, ops: Vec
         Some(names::qualified_name(&Facts::inside(&v.facts), def))
     };
     let of = [(&file.before, before), (&file.after, after)];
-    let signatures = of.map(|(v, def)| signature(v.as_ref()?, def.some()?));
+    let [signature_before, signature_after] = of.map(|(v, def)| signature(v.as_ref()?, def.some()?));
     let (name_before, name_after) = (name(&file.before, before), name(&file.after, after));
     let kind_of =
         |v: &Option<Version>, def: DefIdx| Some(Facts::inside(&v.as_ref()?.facts).def(def.some()?).kind);
@@ -395,7 +380,7 @@ fn segment(i: usize, file: &ChangedFile, before: DefIdx, after: DefIdx, ops: Vec
     };
     let shape = match kind {
         Some(k) if k.is_type() => ops.iter().any(|op| op.is_change() && says_something(file, *op)),
-        Some(k) if k.is_callable() => signatures[0] != signatures[1],
+        Some(k) if k.is_callable() => signature_before != signature_after,
         _ => false,
     };
     let is_contract = match status {
@@ -408,21 +393,21 @@ fn segment(i: usize, file: &ChangedFile, before: DefIdx, after: DefIdx, ops: Vec
             .zip(def.some())
             .is_some_and(|(v, d)| Facts::inside(&v.facts).def(d).flags.has(DefFlags::LOCAL))
     });
-    Segment {
-        file: i,
+    let contract = is_contract && !is_local;
+    let count = |is_it: fn(&&Op) -> bool| ops.iter().filter(is_it).count() as u32;
+    let report = PartReport {
         previous_name: name_before.clone().filter(|_| is_renamed),
         name: name_after.or(name_before).unwrap_or_default(),
-        elsewhere: None,
-        kind,
         status,
-        before,
-        after,
-        signatures,
-        is_contract: is_contract && !is_local,
-        rank: rank(file, kind, status, is_contract && !is_local),
-        head_line: head_line(file, after),
-        ops,
-    }
+        contract,
+        signature_before,
+        signature_after,
+        added: count(|op| op.before == 0),
+        removed: count(|op| op.after == 0),
+        ..PartReport::default()
+    };
+    let (rank, head_line) = (rank(file, kind, status, contract), head_line(file, after));
+    Segment { file: i, report, kind, before, after, rank, head_line, ops }
 }
 
 fn head_line(file: &ChangedFile, after: DefIdx) -> u32 {
@@ -462,12 +447,6 @@ fn rank(file: &ChangedFile, kind: Option<DefKind>, status: Status, is_contract: 
 }
 
 impl Segment {
-    /// Returns the numbers of added and removed lines.
-    pub fn counts(&self) -> (u32, u32) {
-        let n = |f: fn(&Op) -> bool| self.ops.iter().filter(|op| f(op)).count() as u32;
-        (n(|op| op.before == 0), n(|op| op.after == 0))
-    }
-
     /// The first added line; else the line at which lines were removed.
     pub fn line(&self) -> u32 {
         let first = self.ops.iter().position(|op| op.is_change()).unwrap_or(0);
@@ -483,20 +462,9 @@ impl Segment {
     pub fn diff(&self, change: &Change, around: u32, lines_max: usize) -> (String, Vec<Lines>) {
         let file = &change.files[self.file];
         let n = self.ops.len();
-        let mut shown = vec![false; n];
-        for i in (0..n).filter(|i| self.ops[*i].is_change()) {
-            let from = i.saturating_sub(around as usize);
-            let to = (i + 1).saturating_add(around as usize).min(n);
-            shown[from..to].fill(true);
-        }
+        let mut shown = self.shown(around);
         let n_shown = shown.iter().filter(|s| **s).count();
-        if n_shown > lines_max {
-            let mut left = lines_max;
-            for s in shown.iter_mut().filter(|s| **s) {
-                *s = left > 0;
-                left = left.saturating_sub(1);
-            }
-        }
+        shown.iter_mut().filter(|s| **s).skip(lines_max).for_each(|s| *s = false);
         let (mut out, mut lines) = (String::new(), Vec::new());
         let mut i = 0;
         while i < n {
@@ -533,15 +501,19 @@ impl Segment {
 
     /// Number of lines of its diff with `around` lines of context.
     pub fn n_lines(&self, around: u32) -> usize {
+        self.shown(around).into_iter().filter(|is_shown| *is_shown).count()
+    }
+
+    /// For each line true if it is a change or one of the `around` lines next to one.
+    fn shown(&self, around: u32) -> Vec<bool> {
         let n = self.ops.len();
-        let mut count = 0;
-        let mut done = 0;
+        let mut shown = vec![false; n];
         for i in (0..n).filter(|i| self.ops[*i].is_change()) {
-            let from = i.saturating_sub(around as usize).max(done);
-            done = (i + 1).saturating_add(around as usize).min(n);
-            count += done.saturating_sub(from);
+            let from = i.saturating_sub(around as usize);
+            let to = (i + 1).saturating_add(around as usize).min(n);
+            shown[from..to].fill(true);
         }
-        count
+        shown
     }
 
     fn hunk(&self, file: &ChangedFile, ops: &[Op], out: &mut String) {
@@ -553,14 +525,15 @@ impl Segment {
             (line, n) => format!("{line},{n}"),
         };
         out.push_str(&format!("@@ -{} +{} @@", range(|op| op.before), range(|op| op.after)));
-        if !self.name.is_empty() {
+        if !self.report.name.is_empty() {
             out.push(' ');
-            push_plain(&self.name, out);
+            push_plain(&self.report.name, out);
         }
         // Shows the new signature if its line is not shown.
-        let [_, signature] = &self.signatures;
         let shows_head = ops.iter().any(|op| op.after > 0 && op.after == self.head_line);
-        if let Some(signature) = signature.as_ref().filter(|_| !shows_head && !ops.is_empty()) {
+        if let Some(signature) =
+            self.report.signature_after.as_ref().filter(|_| !shows_head && !ops.is_empty())
+        {
             out.push_str(": ");
             push_plain(&signature.chars().take(HEADER_CHARS_MAX).collect::<String>(), out);
         }
@@ -585,26 +558,6 @@ fn follows(a: Op, b: Op) -> bool {
 
 fn push_plain(text: &str, out: &mut String) {
     out.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
-}
-
-impl Segment {
-    /// Returns the report of this segment.
-    pub fn report(&self, diff: Option<String>) -> PartReport {
-        let (added, removed) = self.counts();
-        let [signature_before, signature_after] = self.signatures.clone();
-        PartReport {
-            name: self.name.clone(),
-            previous_name: self.previous_name.clone(),
-            status: self.status,
-            contract: self.is_contract,
-            elsewhere: self.elsewhere.clone(),
-            signature_before,
-            signature_after,
-            added,
-            removed,
-            diff,
-        }
-    }
 }
 
 #[cfg(test)]

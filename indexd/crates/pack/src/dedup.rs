@@ -2,12 +2,12 @@
 //!
 //! Candidates come in rank order. The first of equal ones stays, so the best survives and the order does not
 //! change. Contents are compared by the digests in the index, so no text is read, and equal ones are found by
-//! hashing, so the work is linear in the number of candidates. Digests of 64 bits can collide, by intent too.
-//! [`are_equal`] compares the texts themselves, and [`text_hash`] is a hash without known collisions.
+//! hashing, so the work is linear in the number of candidates. Digests of 64 bits can collide, by intent too,
+//! so the texts of shown candidates are compared.
 
 use crate::identity::Sources;
 use crate::unit::{Unit, Units};
-use indexd_model::{ContentHash, FileDoc, Lines};
+use indexd_model::{FileDoc, Lines};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -23,8 +23,8 @@ pub enum Fate {
     Kept,
     /// Its content equals that of the candidate at this position.
     SameAs(usize),
-    /// Its lines overlap those of the candidate at this position.
-    Overlaps(usize),
+    /// Its lines overlap those of a better candidate.
+    Overlaps,
 }
 
 /// Decides the fate of every unit, in rank order. `content` returns a value that is equal for units with
@@ -32,12 +32,12 @@ pub enum Fate {
 pub fn dedup<K: Eq + Hash>(units: &[Rc<Unit>], mut content: impl FnMut(&Unit) -> K) -> Vec<Fate> {
     let mut n_of_size: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     for unit in units {
-        *n_of_size.entry(size(unit)).or_default() += 1;
+        *n_of_size.entry(unit.size()).or_default() += 1;
     }
     let mut first: FxHashMap<((u32, u32), K), usize> = FxHashMap::default();
     let mut fates = vec![Fate::Kept; units.len()];
-    for (i, unit) in units.iter().enumerate().filter(|(_, u)| n_of_size[&size(u)] > 1) {
-        match first.entry((size(unit), content(unit))) {
+    for (i, unit) in units.iter().enumerate().filter(|(_, u)| n_of_size[&u.size()] > 1) {
+        match first.entry((unit.size(), content(unit))) {
             Entry::Occupied(known) => fates[i] = Fate::SameAs(*known.get()),
             Entry::Vacant(new) => {
                 new.insert(i);
@@ -48,11 +48,6 @@ pub fn dedup<K: Eq + Hash>(units: &[Rc<Unit>], mut content: impl FnMut(&Unit) ->
     fates
 }
 
-/// Bytes and lines; they agree for equal texts.
-fn size(unit: &Unit) -> (u32, u32) {
-    (unit.spans.iter().map(|(s, _)| s.len()).sum(), unit.spans.iter().map(|(_, l)| l.count()).sum())
-}
-
 /// Compares contents without a text: the digests of the chunks, and the name of the definition, which its
 /// text contains.
 pub fn digests(units: &mut Units, unit: &Unit) -> (SmallVec<[u64; 2]>, Option<Arc<str>>) {
@@ -60,53 +55,40 @@ pub fn digests(units: &mut Units, unit: &Unit) -> (SmallVec<[u64; 2]>, Option<Ar
     (digests, unit.def.some().map(|d| Arc::clone(&units.def(d).name)))
 }
 
-/// Hash of the text of a unit. Equal hashes prove equal texts.
-pub fn text_hash(units: &Units, sources: &mut Sources, unit: &Unit) -> ContentHash {
+/// The text of a unit.
+pub fn text(units: &Units, sources: &mut Sources, unit: &Unit) -> String {
     let source = sources.of(units.view, unit.file);
-    let text: String = unit.spans.iter().map(|(span, _)| source.slice(*span)).collect();
-    ContentHash::of(text.as_bytes())
-}
-
-/// True if two units have the same text.
-pub fn are_equal(units: &Units, sources: &mut Sources, a: &Unit, b: &Unit) -> bool {
-    let mut text = |u: &Unit| -> String {
-        let source = sources.of(units.view, u.file);
-        u.spans.iter().map(|(span, _)| source.slice(*span)).collect()
-    };
-    text(a) == text(b)
+    unit.spans.iter().map(|(span, _)| source.slice(*span)).collect()
 }
 
 /// Marks units that share a line with a better candidate of the same file. Chunks of our own extractors never
 /// overlap; those of other views may.
 fn mark_overlaps(units: &[Rc<Unit>], fates: &mut [Fate]) {
     let mut taken = Taken::default();
-    for (i, unit) in units.iter().enumerate() {
-        if fates[i] != Fate::Kept {
-            continue;
-        }
+    for (unit, fate) in units.iter().zip(fates).filter(|(_, fate)| **fate == Fate::Kept) {
         let lines: Vec<Lines> = unit.spans.iter().map(|(_, lines)| *lines).collect();
-        if let Some(better) = taken.claim(unit.file, &lines, i) {
-            fates[i] = Fate::Overlaps(better);
+        if !taken.claim(unit.file, &lines) {
+            *fate = Fate::Overlaps;
         }
     }
 }
 
-/// Lines that are taken, by file and first line: the last line and the position of the owner. They do not
-/// overlap.
+/// Lines that are taken, by file and first line: the last line. They do not overlap.
 #[derive(Default)]
-struct Taken(BTreeMap<(FileDoc, u32), (u32, usize)>);
+struct Taken(BTreeMap<(FileDoc, u32), u32>);
 
 impl Taken {
-    /// Takes lines, or returns the owner of lines taken before. Adjacent lines do not overlap.
-    fn claim(&mut self, file: FileDoc, lines: &[Lines], whose: usize) -> Option<usize> {
-        let overlapped = lines.iter().find_map(|l| {
-            let (at, (end, whose)) = self.0.range(..=(file, l.end)).next_back()?;
-            (at.0 == file && *end >= l.start).then_some(*whose)
-        });
-        if overlapped.is_none() {
-            self.0.extend(lines.iter().map(|l| ((file, l.start), (l.end, whose))));
+    /// Takes lines; false if some of them were taken before. Adjacent lines do not overlap.
+    fn claim(&mut self, file: FileDoc, lines: &[Lines]) -> bool {
+        let is_taken = |l: &Lines| {
+            let before = self.0.range(..=(file, l.end)).next_back();
+            before.is_some_and(|(at, end)| at.0 == file && *end >= l.start)
+        };
+        let is_free = !lines.iter().any(is_taken);
+        if is_free {
+            self.0.extend(lines.iter().map(|l| ((file, l.start), l.end)));
         }
-        overlapped
+        is_free
     }
 }
 
@@ -143,7 +125,7 @@ mod tests {
             let is_right = |(i, fate): (usize, &Fate)| match fate {
                 Fate::Kept => (i as u32) < n_contents,
                 Fate::SameAs(first) => *first == i % n_contents as usize && *first < i,
-                Fate::Overlaps(_) => false,
+                Fate::Overlaps => false,
             };
             assert!(fates.iter().enumerate().all(is_right), "{n_contents}");
         }
@@ -152,25 +134,22 @@ mod tests {
     #[test]
     fn lines_are_taken_once() {
         let mut taken = Taken::default();
-        for (whose, (file, lines, expect)) in [
-            (1, vec![(10, 20)], None),
-            (1, vec![(21, 30)], None),
-            (1, vec![(5, 9)], None),
-            (2, vec![(10, 20)], None),
-            (1, vec![(20, 20)], Some(0)),
-            (1, vec![(9, 40)], Some(1)),
-            (1, vec![(1, 5)], Some(2)),
-            (1, vec![(50, 60), (70, 80)], None),
-            (1, vec![(61, 69)], None),
-            (1, vec![(65, 72)], Some(7)),
-            (1, vec![(75, 75)], Some(7)),
-            (2, vec![(1, 9), (15, 16)], Some(3)),
-        ]
-        .into_iter()
-        .enumerate()
-        {
+        for (file, lines, is_free) in [
+            (1, vec![(10, 20)], true),
+            (1, vec![(21, 30)], true),
+            (1, vec![(5, 9)], true),
+            (2, vec![(10, 20)], true),
+            (1, vec![(20, 20)], false),
+            (1, vec![(9, 40)], false),
+            (1, vec![(1, 5)], false),
+            (1, vec![(50, 60), (70, 80)], true),
+            (1, vec![(61, 69)], true),
+            (1, vec![(65, 72)], false),
+            (1, vec![(75, 75)], false),
+            (2, vec![(1, 9), (15, 16)], false),
+        ] {
             let lines: Vec<Lines> = lines.into_iter().map(|(start, end)| Lines { start, end }).collect();
-            assert_eq!(taken.claim(FileDoc(file), &lines, whose), expect, "{file} {lines:?}");
+            assert_eq!(taken.claim(FileDoc(file), &lines), is_free, "{file} {lines:?}");
         }
     }
 }

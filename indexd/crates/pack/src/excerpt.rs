@@ -80,13 +80,13 @@ pub const WHOLE_LINES: u32 = 12;
 /// Gaps of up to this number of lines are shown: the mark of a gap would take as many tokens.
 const GAP_LINES: usize = 3;
 
-/// Plans the excerpt of `unit`. `head` is the first line of its signature. `scores` gives the value of each
-/// line; without it the first lines are shown.
+/// Plans the excerpt of `unit`. `head` is the first byte of its signature. `scores` gives the value of each line
+/// of a unit that is not shown whole; without it the first lines are shown.
 pub fn plan(
     unit: &Unit,
     source: &Source,
     head: Option<u32>,
-    scores: Option<&LineScores>,
+    scores: impl FnOnce() -> Option<LineScores>,
     room: Room,
     e: &Excerpts,
 ) -> Plan {
@@ -99,18 +99,25 @@ pub fn plan(
         return Plan { form: Form::Whole, parts: whole, reason: None };
     }
     let reason = if size > room.bytes { "maxBytesPerItem" } else { "windows" };
-    let mut chosen = vec![false; unit.lines().count() as usize];
-    let first = unit.lines().start;
-    let mut left = Left { bytes_max: room.bytes, bytes: room.bytes, lines: room.lines.max(1) };
-    let head_line = head.map_or(whole[0].start, |at| source.lines().line(at)).clamp(first, unit.lines().end);
-    choose_run(source, first, &mut chosen, &whole, head_line, room.head_lines, &mut left);
-    if let Some(scores) = scores {
-        choose_windows(source, scores, first, &mut chosen, &whole, e.window_lines, &mut left);
+    let Lines { start: first, end } = unit.lines();
+    let mut choice = Choice {
+        source,
+        whole: &whole,
+        first,
+        chosen: vec![false; unit.lines().count() as usize],
+        bytes_max: room.bytes,
+        bytes: room.bytes,
+        lines: room.lines.max(1),
+    };
+    let head_line = head.map_or(whole[0].start, |at| source.lines().line(at)).clamp(first, end);
+    choice.add_run(head_line, room.head_lines);
+    if let Some(scores) = scores() {
+        choice.add_windows(&scores, e.window_lines);
     }
     // The remaining lines follow the head.
-    choose_run(source, first, &mut chosen, &whole, head_line, u32::MAX, &mut left);
-    close_gaps(source, first, &mut chosen, &whole, GAP_LINES, &mut left.bytes);
-    let parts = runs(source, first, &chosen);
+    choice.add_run(head_line, u32::MAX);
+    choice.close_gaps(GAP_LINES);
+    let parts = choice.runs();
     let is_cut = has_long(&parts);
     if parts == whole && !is_cut {
         return Plan { form: Form::Whole, parts, reason: None };
@@ -156,9 +163,8 @@ pub fn outline(unit: &Unit, source: &Source, def: &DefRecord) -> Plan {
     if !def.doc.is_empty() {
         let first = source.lines().line(def.doc.start);
         let last = source.lines().line(def.doc.end.saturating_sub(1)).min(first + OUTLINE_DOC_LINES - 1);
-        let own = unit.lines();
-        let doc = Lines { start: first.max(own.start), end: last.min(own.end) };
-        plan.parts = union(plan.parts.into_iter().chain((doc.start <= doc.end).then_some(doc)));
+        let doc = unit.lines().common(Lines { start: first, end: last });
+        plan.parts = union(plan.parts.into_iter().chain(doc));
     }
     plan
 }
@@ -194,11 +200,11 @@ pub fn telling(source: &Source, unit: &Unit, head: Plan) -> Option<Plan> {
 /// The bytes of `unit` if it is shown whole, decided without a look at its text; `None` if its first lines may
 /// be all that is shown.
 pub fn whole_bytes(unit: &Unit, room: Room) -> Option<u64> {
-    let size: u64 = unit.spans.iter().map(|(s, _)| u64::from(s.len())).sum();
-    let n_lines: u32 = unit.spans.iter().map(|(_, l)| l.count()).sum();
-    let has_long = n_lines <= WHOLE_LINES && size > room.line_bytes as u64;
-    let is_whole = n_lines <= WHOLE_LINES || size <= room.whole_bytes as u64;
-    (is_whole && !has_long && size <= room.bytes as u64).then_some(size)
+    let (size, n_lines) = unit.size();
+    let is_in = |bytes: usize| size as usize <= bytes;
+    let has_long = n_lines <= WHOLE_LINES && !is_in(room.line_bytes);
+    let is_whole = n_lines <= WHOLE_LINES || is_in(room.whole_bytes);
+    (is_whole && !has_long && is_in(room.bytes)).then_some(u64::from(size))
 }
 
 /// The largest number up to `max` that fits, 0 if none does. Every number below one that fits must fit.
@@ -226,87 +232,109 @@ pub fn shorten(plan: &Plan, n_lines: u32) -> Plan {
     Plan { form: Form::Windows, parts, reason: Some("maxTotalTokens") }
 }
 
-struct Left {
+/// Lines that are chosen within limits.
+struct Choice<'a> {
+    source: &'a Source,
+    /// The lines of the unit; those between them belong to other units.
+    whole: &'a [Lines],
+    /// The first line of the unit.
+    first: u32,
+    /// True for each chosen line, from the first.
+    chosen: Vec<bool>,
+    /// Maximum bytes of one line.
     bytes_max: usize,
+    /// Free bytes.
     bytes: usize,
+    /// Free lines.
     lines: u32,
 }
 
-/// Chooses up to `n` lines from `line` on that are not chosen yet, while they fit.
-fn choose_run(
-    source: &Source,
-    first: u32,
-    chosen: &mut [bool],
-    whole: &[Lines],
-    line: u32,
-    n: u32,
-    left: &mut Left,
-) {
-    let mut taken = 0;
-    let last = first + chosen.len() as u32 - 1;
-    let mut at = line;
-    while taken < n && at <= last && left.lines > 0 {
-        let is_own = whole.iter().any(|l| l.start <= at && at <= l.end);
-        let slot = &mut chosen[(at - first) as usize];
-        if is_own && !*slot {
-            let Some(size) = source.shown_len(at).filter(|size| *size <= left.bytes_max) else {
-                at += 1;
-                continue;
-            };
-            if size > left.bytes {
+impl Choice<'_> {
+    /// Adds up to `n` lines from `line` on that are not chosen yet, while they fit.
+    fn add_run(&mut self, line: u32, n: u32) {
+        let mut taken = 0;
+        for at in line..self.first + self.chosen.len() as u32 {
+            if taken == n || self.lines == 0 {
                 return;
             }
-            *slot = true;
-            left.bytes -= size;
-            left.lines -= 1;
+            if !self.whole.iter().any(|l| l.start <= at && at <= l.end) {
+                continue;
+            }
+            let slot = &mut self.chosen[(at - self.first) as usize];
+            if !*slot {
+                let Some(size) = self.source.shown_len(at).filter(|size| *size <= self.bytes_max) else {
+                    continue;
+                };
+                if size > self.bytes {
+                    return;
+                }
+                *slot = true;
+                self.bytes -= size;
+                self.lines -= 1;
+            }
             taken += 1;
-        } else if is_own {
-            taken += u32::from(n != u32::MAX);
         }
-        at += 1;
     }
-}
 
-/// Chooses windows around matching lines, best first. Terms that occur everywhere in the unit do not locate a
-/// place, so the k-th shown line with a term counts `1 / k` of the first.
-fn choose_windows(
-    source: &Source,
-    scores: &LineScores,
-    first: u32,
-    chosen: &mut [bool],
-    whole: &[Lines],
-    window: u32,
-    left: &mut Left,
-) {
-    let window = window.max(1) as usize;
-    let n = chosen.len();
-    let mut counts = Counts::new(scores);
-    for i in (0..n).filter(|i| chosen[*i]) {
-        counts.add(i);
-    }
-    while left.lines > 0 {
-        // The best window of lines that are not chosen yet; of equal windows the first.
-        let width = window.min(n).min(left.lines as usize);
-        let Some(at) = best_window(&mut counts, chosen, width) else { return };
-        // Centres the matching lines in the window.
-        let matching: Vec<usize> =
-            (at..at + width).filter(|i| !chosen[*i] && scores.is_matching(*i)).collect();
-        let (Some(from), Some(to)) = (matching.first(), matching.last()) else { return };
-        let spare = width - (to + 1 - from);
-        let start = from.saturating_sub(spare / 2).min(n - width);
-        let before = left.lines;
-        // Matching lines come first, because the byte limit may be reached before the line limit.
-        for i in matching.into_iter().chain(start..start + width) {
-            if !chosen[i] {
-                choose_run(source, first, chosen, whole, first + i as u32, 1, left);
-                if chosen[i] {
-                    counts.add(i);
+    /// Adds windows around matching lines, best first. Terms that occur everywhere in the unit do not locate a
+    /// place, so the k-th shown line with a term counts `1 / k` of the first.
+    fn add_windows(&mut self, scores: &LineScores, window: u32) {
+        let window = window.max(1) as usize;
+        let n = self.chosen.len();
+        let mut counts = Counts::new(scores);
+        for i in (0..n).filter(|i| self.chosen[*i]) {
+            counts.add(i);
+        }
+        while self.lines > 0 {
+            // The best window of lines that are not chosen yet; of equal windows the first.
+            let width = window.min(n).min(self.lines as usize);
+            let Some(at) = best_window(&mut counts, &self.chosen, width) else { return };
+            // Centres the matching lines in the window.
+            let matching: Vec<usize> =
+                (at..at + width).filter(|i| !self.chosen[*i] && scores.is_matching(*i)).collect();
+            let (Some(from), Some(to)) = (matching.first(), matching.last()) else { return };
+            let spare = width - (to + 1 - from);
+            let start = from.saturating_sub(spare / 2).min(n - width);
+            let before = self.lines;
+            // Matching lines come first, because the byte limit may be reached before the line limit.
+            for i in matching.into_iter().chain(start..start + width) {
+                if !self.chosen[i] {
+                    self.add_run(self.first + i as u32, 1);
+                    if self.chosen[i] {
+                        counts.add(i);
+                    }
                 }
             }
+            if self.lines == before {
+                return;
+            }
         }
-        if left.lines == before {
-            return;
+    }
+
+    /// Adds the lines of gaps of at most `n` lines, also after the last chosen line.
+    fn close_gaps(&mut self, n: usize) {
+        let mut at = self.chosen.iter().take_while(|c| !**c).count();
+        while at < self.chosen.len() {
+            let gap = self.chosen[at..].iter().take_while(|c| !**c).count();
+            if (1..=n).contains(&gap) {
+                let lines = Lines { start: self.first + at as u32, end: self.first + (at + gap) as u32 - 1 };
+                let sizes = (lines.start..=lines.end).map(|l| self.source.shown_len(l));
+                let size = sizes.sum::<Option<usize>>().filter(|size| *size <= self.bytes);
+                if let Some(size) = size.filter(|_| self.whole.iter().any(|l| l.contains(lines))) {
+                    self.bytes -= size;
+                    self.chosen[at..at + gap].fill(true);
+                }
+            }
+            at += gap.max(1);
         }
+    }
+
+    /// Returns the chosen lines as runs, without blank lines at their ends.
+    fn runs(&self) -> Vec<Lines> {
+        let numbers = (self.first..).zip(&self.chosen).filter(|(_, is_chosen)| **is_chosen);
+        let runs = union(numbers.map(|(line, _)| Lines { start: line, end: line }));
+        let trimmed = runs.into_iter().map(|l| trim(self.source, l));
+        trimmed.filter(|l| !is_blank(self.source, l.start) || l.count() > 1).collect()
     }
 }
 
@@ -364,45 +392,6 @@ impl<'s> Counts<'s> {
     }
 }
 
-/// Chooses the lines of gaps of at most `n` lines, also after the last chosen line.
-fn close_gaps(
-    source: &Source,
-    first: u32,
-    chosen: &mut [bool],
-    whole: &[Lines],
-    n: usize,
-    bytes: &mut usize,
-) {
-    let mut at = chosen.iter().take_while(|c| !**c).count();
-    while at < chosen.len() {
-        let gap = chosen[at..].iter().take_while(|c| !**c).count();
-        if (1..=n).contains(&gap) {
-            let lines = Lines { start: first + at as u32, end: first + (at + gap) as u32 - 1 };
-            let is_own = whole.iter().any(|l| l.start <= lines.start && lines.end <= l.end);
-            let size: usize =
-                (lines.start..=lines.end).map(|l| source.shown_len(l).unwrap_or(*bytes + 1)).sum();
-            if is_own && size <= *bytes {
-                *bytes -= size;
-                chosen[at..at + gap].fill(true);
-            }
-        }
-        at += gap.max(1);
-    }
-}
-
-/// Returns the chosen lines as runs, without blank lines at their ends.
-fn runs(source: &Source, first: u32, chosen: &[bool]) -> Vec<Lines> {
-    let mut out: Vec<Lines> = Vec::new();
-    for (i, _) in chosen.iter().enumerate().filter(|(_, c)| **c) {
-        let line = first + i as u32;
-        match out.last_mut() {
-            Some(l) if l.end + 1 == line => l.end = line,
-            _ => out.push(Lines { start: line, end: line }),
-        }
-    }
-    out.into_iter().map(|l| trim(source, l)).filter(|l| !is_blank(source, l.start) || l.count() > 1).collect()
-}
-
 /// Removes blank lines at both ends; at least one line remains.
 fn trim(source: &Source, mut lines: Lines) -> Lines {
     while lines.end > lines.start && is_blank(source, lines.end) {
@@ -441,9 +430,12 @@ mod tests {
             let text = "a\n".repeat(chosen.len());
             let whole = [Lines { start: 1, end: chosen.len() as u32 }];
             let source = Source::new(Arc::from(&*text), Arc::new(LineIndex::new(&text)));
-            let mut lines: Vec<bool> = chosen.chars().map(|c| c == 'x').collect();
-            close_gaps(&source, 1, &mut lines, &whole, GAP_LINES, &mut { bytes });
-            let got: String = lines.iter().map(|is| if *is { 'x' } else { '.' }).collect();
+            let lines = chosen.chars().map(|c| c == 'x').collect();
+            let (source, whole) = (&source, &whole);
+            let mut choice =
+                Choice { source, whole, first: 1, chosen: lines, bytes_max: bytes, bytes, lines: 0 };
+            choice.close_gaps(GAP_LINES);
+            let got: String = choice.chosen.iter().map(|is| if *is { 'x' } else { '.' }).collect();
             assert_eq!(got, expect, "{chosen} with {bytes} bytes");
         }
     }

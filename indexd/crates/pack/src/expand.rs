@@ -36,42 +36,19 @@ pub struct Reached {
 
 /// Maps the kinds of edges asked for to the kinds that are stored.
 pub fn stored_kinds(asked: &[EdgeType]) -> Vec<EdgeKind> {
-    let mut kinds: Vec<EdgeKind> = asked
-        .iter()
-        .flat_map(|t| match t {
-            EdgeType::Call => &[EdgeKind::Call][..],
-            EdgeType::Usage => &[EdgeKind::Usage, EdgeKind::Inherit, EdgeKind::Implement],
-            EdgeType::Import => &[EdgeKind::Import],
-            EdgeType::Export => &[EdgeKind::Export],
-            EdgeType::Dataflow => &[EdgeKind::Dataflow],
-        })
-        .copied()
-        .collect();
-    kinds.sort_unstable();
-    kinds
+    let is_asked = |kind: &EdgeKind| *kind != EdgeKind::DataflowIn && asked.contains(&shown_kind(*kind));
+    EdgeKind::ALL.into_iter().filter(is_asked).collect()
 }
 
-/// Maps a stored kind to the kind in a pack, and to its own name if that differs.
-pub fn shown_kind(kind: EdgeKind) -> (EdgeType, Option<&'static str>) {
+/// Maps a stored kind to the kind in a pack.
+pub fn shown_kind(kind: EdgeKind) -> EdgeType {
     match kind {
-        EdgeKind::Call => (EdgeType::Call, None),
-        EdgeKind::Usage => (EdgeType::Usage, None),
-        EdgeKind::Import => (EdgeType::Import, None),
-        EdgeKind::Export => (EdgeType::Export, None),
-        EdgeKind::Dataflow | EdgeKind::DataflowIn => (EdgeType::Dataflow, None),
-        EdgeKind::Inherit => (EdgeType::Usage, Some("inherit")),
-        EdgeKind::Implement => (EdgeType::Usage, Some("implement")),
+        EdgeKind::Call => EdgeType::Call,
+        EdgeKind::Usage | EdgeKind::Inherit | EdgeKind::Implement => EdgeType::Usage,
+        EdgeKind::Import => EdgeType::Import,
+        EdgeKind::Export => EdgeType::Export,
+        EdgeKind::Dataflow | EdgeKind::DataflowIn => EdgeType::Dataflow,
     }
-}
-
-fn is_asked(filter: &[EvidenceFilter], kind: EvidenceKind) -> bool {
-    filter.contains(&match kind {
-        EvidenceKind::Callsite => EvidenceFilter::Callsite,
-        EvidenceKind::Identifier => EvidenceFilter::Identifier,
-        EvidenceKind::ImportStmt => EvidenceFilter::ImportStmt,
-        EvidenceKind::Span => EvidenceFilter::Span,
-        EvidenceKind::Tooling => EvidenceFilter::Tooling,
-    })
 }
 
 impl Step {
@@ -95,9 +72,10 @@ impl Step {
 
 /// Returns the best occurrence of an edge that counts as evidence: highest confidence, then first place.
 fn best_evidence(edge: &Edge, filter: &[EvidenceFilter]) -> Option<Occurrence> {
+    let is_asked = |kind: EvidenceKind| filter.iter().any(|asked| asked.name() == kind.name());
     edge.occurrences
         .iter()
-        .filter(|o| is_asked(filter, evidence_kind(edge.kind, o.role, o.rule)))
+        .filter(|o| is_asked(evidence_kind(edge.kind, o.role, o.rule)))
         .max_by(|a, b| a.confidence.cmp(&b.confidence).then(b.at.cmp(&a.at)))
         .copied()
 }

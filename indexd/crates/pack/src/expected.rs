@@ -4,16 +4,10 @@
 use crate::query::{Expected, Query};
 use indexd_model::IndexView;
 
-/// For each expectation whether code holds it. A name of several parts is held if it occurs as a whole, in any
-/// spelling of its parts; other names and words if they occur.
-pub fn held(view: &dyn IndexView, query: &Query) -> Vec<bool> {
-    query.expected.iter().map(|e| is_held(view, e)).collect()
-}
-
-/// The expectations that no code holds, as written.
+/// The expectations that no code holds, as written. A name of several parts is held if it occurs as a whole, in
+/// any spelling of its parts; other names and words if they occur.
 pub fn missing(view: &dyn IndexView, query: &Query) -> Vec<String> {
-    let held = held(view, query);
-    query.expected.iter().zip(held).filter(|(_, held)| !held).map(|(e, _)| e.text.clone()).collect()
+    query.expected.iter().filter(|e| !is_held(view, e)).map(|e| e.text.clone()).collect()
 }
 
 fn is_held(view: &dyn IndexView, expected: &Expected) -> bool {

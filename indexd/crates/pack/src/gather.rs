@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::error::PackError;
 use crate::expand::{self, Expanded, Reached};
 use crate::expected;
+use crate::graph::names::last_name;
 use crate::identity::Sources;
 use crate::intent::Row;
 use crate::naming::Named;
@@ -42,8 +43,6 @@ const FOCUS_DEFS_MAX: usize = 512;
 pub struct Gathered {
     /// Candidates, unordered.
     pub candidates: Vec<Candidate>,
-    /// Units from which expansion started, best first.
-    pub starts: Vec<UnitKey>,
     /// Candidates that were dropped already, with the reason.
     pub dropped: Vec<(Candidate, DropReason)>,
     /// Named files without chunks, by path.
@@ -60,8 +59,8 @@ pub struct Gathered {
     pub retrieved: Retrieved,
     /// What the answer rests on, and how sure it can be.
     pub confidence: Confidence,
-    /// For each expectation of the query, whether code holds it.
-    pub held: Vec<bool>,
+    /// The expectations of the query that no code holds, as written.
+    pub missing: Vec<String>,
     /// Definitions that the text names, if it consists of their names: hits are not shown then.
     pub n_named: Option<usize>,
 }
@@ -86,9 +85,8 @@ pub fn gather(
     if (ctx.cancel)() {
         return Err(PackError::Cancelled);
     }
-    let held = expected::held(units.view, query);
-    let n_missing = held.iter().filter(|is_held| !**is_held).count();
-    let confidence = confidence::of(query, named, &retrieved, n_missing);
+    let missing = expected::missing(units.view, query);
+    let confidence = confidence::of(query, named, &retrieved, missing.len());
     let mut hits = std::mem::take(&mut retrieved.hits);
     mark_tests(units, &mut hits);
     let roles = seed_roles(request.seed_mode, query, &hits);
@@ -121,13 +119,12 @@ pub fn gather(
         scale,
         scores: found.scores,
         candidates: found.candidates,
-        starts: starts.iter().map(|u| u.key).collect(),
         dropped,
         unreadable,
         report,
         retrieved,
         confidence,
-        held,
+        missing,
         n_named: named.is_all.then_some(named.defs.len()),
     })
 }
@@ -316,8 +313,7 @@ fn add_exports(units: &mut Units, found: &mut Found, starts: &[Rc<Unit>]) {
     let mut left = EXPORTS_MAX;
     let mut seen: FxHashSet<FileDoc> = FxHashSet::default();
     for seed in starts.iter().filter(|s| seen.insert(s.file)) {
-        for c in units.file(seed.file).chunks.clone() {
-            let unit = units.of_chunk(ChunkDoc(c));
+        for unit in units.in_file(seed.file) {
             let is_export = unit.def.some().map(|d| units.def(d)).is_some_and(|def| {
                 def.flags.has(DefFlags::EXPORTED) && def.parent.some().is_none() && unit.kind.is_definition()
             });
@@ -370,18 +366,10 @@ fn focused(
             Outcome::TooLarge => unreadable.push((path.clone(), DropReason::TooLarge)),
             _ => {}
         }
-        let mut out: Vec<Rc<Unit>> = Vec::new();
-        for c in record.chunks.clone() {
-            let unit = units.of_chunk(ChunkDoc(c));
-            if out.last().is_none_or(|u| u.key != unit.key) {
-                out.push(unit);
-            }
-        }
-        return Ok(out);
+        return Ok(units.in_file(file));
     }
     if let Some(id) = &focus.symbol_id {
-        let name = last_name(id);
-        for def in view.defs_named(&name).into_iter().take(FOCUS_DEFS_MAX) {
+        for def in view.defs_named(last_name(id)).into_iter().take(FOCUS_DEFS_MAX) {
             if sources.symbol(view, def).is_some_and(|s| s.0 == *id) {
                 return Ok(units.of_def(def).into_iter().collect());
             }
@@ -395,25 +383,12 @@ fn focused(
 /// A chunk uid does not contain its place, so files are read until one of them has it.
 fn find_chunk(units: &mut Units, sources: &mut Sources, id: &str) -> Option<Rc<Unit>> {
     for file in units.view.files() {
-        for c in units.file(file).chunks.clone() {
-            let unit = units.of_chunk(ChunkDoc(c));
-            if unit.key.0.0 == c && sources.uid(units, &unit).to_string() == id {
-                return Some(unit);
-            }
+        let all = units.in_file(file);
+        if let Some(unit) = all.into_iter().find(|unit| sources.uid(units, unit).to_string() == id) {
+            return Some(unit);
         }
     }
     None
-}
-
-/// Returns the name in the last descriptor of a SCIP symbol: `m` for `a/T#m().`.
-pub fn last_name(symbol: &str) -> String {
-    let trimmed = symbol.trim_end_matches(['.', '(', ')', '#', '/', ':']);
-    if let Some(inner) = trimmed.strip_suffix('`') {
-        let start = inner.rfind('`').map_or(0, |i| i + 1);
-        return inner[start..].to_owned();
-    }
-    let start = trimmed.rfind(['/', '#', '.', ' ', '`']).map_or(0, |i| i + 1);
-    trimmed[start..].to_owned()
 }
 
 /// True if a unit contains an import statement, according to the imports of its file.

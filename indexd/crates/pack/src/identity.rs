@@ -7,7 +7,7 @@ use indexd_model::markdown::fence_len;
 use indexd_model::symbol::Namespace;
 use indexd_model::{
     ChunkDoc, ChunkUid, ContentHash, DefDoc, Facts, FileDoc, IndexView, LineIndex, Lines, Span, SymbolId,
-    names, span,
+    ids, names, span,
 };
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -133,8 +133,7 @@ impl Source {
 
     /// The hash of the full text of some lines.
     pub fn content_hash(&self, lines: Lines) -> String {
-        let whole = Span { start: self.lines.start(lines.start), end: self.lines.start(lines.end + 1) };
-        ContentHash::of(self.slice(whole).as_bytes()).to_string()
+        ContentHash::of(self.slice(self.lines.lines_span(lines)).as_bytes()).to_string()
     }
 
     /// Converts `span` to UTF-16 code units from the start of the file.
@@ -259,18 +258,7 @@ pub fn evidence_id(kind: &str, path: &str, at: u32, target: &str) -> String {
         h.update(part.as_bytes());
     }
     h.update(&at.to_le_bytes());
-    format!("ev:{}", hex(&h.finalize().as_bytes()[..8]))
-}
-
-/// Formats bytes as lower-case hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut out = String::with_capacity(2 * bytes.len());
-    for b in bytes {
-        out.push(DIGITS[usize::from(b >> 4)] as char);
-        out.push(DIGITS[usize::from(b & 15)] as char);
-    }
-    out
+    format!("ev:{}", ids::hex(&h.finalize().as_bytes()[..8]))
 }
 
 #[cfg(test)]

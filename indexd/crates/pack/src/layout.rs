@@ -54,7 +54,7 @@ fn of_source(c: &Candidate, has_import: bool) -> Option<&'static str> {
     }
     // A definition that an import names is a usage; the import itself is the dependency.
     if let Some(step) = c.path.last() {
-        let by_import = shown_kind(step.kind).0 == EdgeType::Import && !is_definition;
+        let by_import = shown_kind(step.kind) == EdgeType::Import && !is_definition;
         return Some(if by_import { "dependencies" } else { "key_usages" });
     }
     // A hit in code that no edge explains counts as a reference to its words.

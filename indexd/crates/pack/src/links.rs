@@ -10,7 +10,7 @@ use crate::role::{Role, role_of};
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::path::{dir_of, stem_of};
 use indexd_model::view::{CONFIDENCE_CERTAIN, Edge, Occurrence};
-use indexd_model::{ChunkDoc, ChunkKind, DefDoc, DefKind, EdgeKind, FileDoc, FileRoles, Lines};
+use indexd_model::{ChunkKind, DefDoc, DefKind, EdgeKind, FileDoc, FileRoles, Lines};
 use indexd_text::terms;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -88,6 +88,12 @@ impl Allowed {
         }
     }
 
+    /// The kinds of edges among `kinds` that may be followed to their sources.
+    fn inward(&self, kinds: &[EdgeKind]) -> Vec<EdgeKind> {
+        let is_allowed = |k: &EdgeKind| self.direction != Direction::Out && self.kinds.contains(k);
+        kinds.iter().copied().filter(is_allowed).collect()
+    }
+
     fn step(&self, edge: &Edge, is_out: bool) -> Option<Step> {
         Some(Step::along(edge, is_out, &self.evidence)).filter(|s| !self.is_strict || s.evidence.is_some())
     }
@@ -114,11 +120,6 @@ struct Kept {
 }
 
 impl Uses {
-    /// Clears the cache.
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
-
     fn of(&mut self, units: &mut Units, s: &Shown, allowed: &Allowed) -> Rc<[Use]> {
         let key = (s.item, s.unit.key);
         if let Some(kept) = self.0.get(&key).filter(|kept| kept.lines == s.lines) {
@@ -188,11 +189,7 @@ pub fn referrers(
     kinds: &[EdgeKind],
     allowed: &Allowed,
 ) -> Vec<Link> {
-    let mut found = Found::default();
-    if allowed.direction == Direction::Out {
-        return Vec::new();
-    }
-    let kinds: Vec<EdgeKind> = kinds.iter().copied().filter(|k| allowed.kinds.contains(k)).collect();
+    let (mut found, kinds) = (Found::default(), allowed.inward(kinds));
     let asked = Asked { role, kinds: &kinds, allowed };
     for s in shown {
         let Some(def) = s.def.some() else { continue };
@@ -222,27 +219,17 @@ pub fn callers_through(units: &mut Units, shown: &[Shown], allowed: &Allowed) ->
     found.sorted(units)
 }
 
-/// The result of [`uses`].
-pub struct AllUses {
-    /// The units with the lines of the uses; those in code first, then by path and place.
-    pub links: Vec<Link>,
-    /// True if there are more uses than are read.
-    pub is_cut: bool,
-}
-
 /// Maximum uses of one definition that are read.
 const USES_MAX: usize = 2_000;
 
 /// Returns every call, use and import of the shown definitions, in files of any role, each unit with all
-/// lines of its uses.
-pub fn uses(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> AllUses {
-    let (mut found, mut is_cut) = (Found::default(), false);
-    if allowed.direction == Direction::Out {
-        return AllUses { links: Vec::new(), is_cut };
-    }
+/// lines of its uses; those in code first, then by path and place. Also returns true if there are more uses than
+/// are read.
+pub fn uses(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> (Vec<Link>, bool) {
+    let (mut found, mut is_cut, kinds) = (Found::default(), false, allowed.inward(&allowed.kinds));
     for s in shown {
         let Some(def) = s.unit.def.some() else { continue };
-        let edges = units.view.edges_to(def, &allowed.kinds, USES_MAX + 1);
+        let edges = units.view.edges_to(def, &kinds, USES_MAX + 1);
         is_cut |= edges.len() > USES_MAX;
         for edge in edges.iter().take(USES_MAX) {
             let Some(step) = allowed.step(edge, false) else { continue };
@@ -257,7 +244,7 @@ pub fn uses(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> AllUses {
     let mut links = found.sorted(units);
     let mut is_test = |l: &Link| role_of(&units.file(l.unit.file)) == Role::Test;
     links.sort_by_cached_key(|l| is_test(l));
-    AllUses { links, is_cut }
+    (links, is_cut)
 }
 
 /// Returns the units that depend on the shown definitions by calls and uses, within `hops`; fewest hops
@@ -280,10 +267,7 @@ fn reach(
     hops: u32,
     (kinds, role, is_through): (&[EdgeKind], Role, bool),
 ) -> Vec<Link> {
-    if allowed.direction == Direction::Out {
-        return Vec::new();
-    }
-    let kinds: Vec<EdgeKind> = kinds.iter().copied().filter(|k| allowed.kinds.contains(k)).collect();
+    let kinds = allowed.inward(kinds);
     let seen = shown.iter().map(|s| s.unit.key).collect();
     let start = shown.iter().filter(|s| s.def.some().is_some()).map(|s| Way {
         def: s.def,
@@ -370,12 +354,8 @@ pub fn tests(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> Vec<Link>
     let namesakes = namesakes(units, shown);
     let mut known: FxHashSet<UnitKey> = out.iter().map(|t| t.unit.key).collect();
     for (file, _) in &namesakes {
-        for c in units.file(*file).chunks.clone() {
-            let unit = units.of_chunk(ChunkDoc(c));
-            if known.insert(unit.key) {
-                out.push(Link::to(unit));
-            }
-        }
+        let new = units.in_file(*file).into_iter().filter(|unit| known.insert(unit.key));
+        out.extend(new.map(Link::to));
     }
     // Import lists, constants and heads of classes do not show how something is tested.
     out.retain(|t| {
@@ -397,7 +377,7 @@ fn namesakes(units: &mut Units, shown: &[Shown]) -> Vec<(FileDoc, f64)> {
     for s in shown.iter().filter(|s| seen.insert(s.unit.file)) {
         let path = Arc::clone(&units.file(s.unit.file).path);
         let stem = stem_of(&path).trim_matches('_');
-        let files = units.known_files_with(stem);
+        let files = units.files_with(stem);
         if files.len() > NAMESAKES_MAX {
             continue;
         }

@@ -2,12 +2,13 @@
 //! `path:line`, a type followed by its method, an identifier, or a plain word whose uses mostly refer to one
 //! definition.
 
+use crate::graph::names::used;
 use crate::query::{Expected, Kind, NameForm, Query};
 use crate::role::{Role, role_of};
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::path::{dir_of, stem_of};
 use indexd_model::view::DefRecord;
-use indexd_model::{DefDoc, DefFlags, DefKind, EdgeKind, FileDoc, Lines};
+use indexd_model::{DefDoc, DefFlags, DefKind, FileDoc, Lines};
 use indexd_text::terms;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
@@ -200,6 +201,5 @@ fn is_within(def: &DefRecord, path: &str, before: &[&str]) -> bool {
 fn is_meant(units: &Units, word: &str, def: DefDoc) -> bool {
     let mut df = 0;
     terms(word, |t| df = df.max(units.view.doc_frequency(t)));
-    let uses = units.view.in_degree(def, EdgeKind::Call) + units.view.in_degree(def, EdgeKind::Usage);
-    df <= CHUNKS_PER_USE * (uses + 1)
+    df <= CHUNKS_PER_USE * (used(units.view, def) + 1)
 }

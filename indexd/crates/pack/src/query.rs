@@ -101,7 +101,7 @@ pub struct Query {
 }
 
 /// A term with its weight.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueryTerm {
     /// The term as in the index.
     pub term: String,
@@ -112,8 +112,6 @@ pub struct QueryTerm {
     pub word: Option<String>,
     /// If it is a form of another term, the index of that term.
     pub form_of: Option<usize>,
-    /// True if only the caller's expectations hold it, and not the text.
-    pub is_expected: bool,
 }
 
 /// An identifier as written.
@@ -253,7 +251,7 @@ impl Query {
 
     fn add_form(&mut self, term: String, weight: f64, of: usize) {
         if !self.terms.iter().any(|x| x.term == term) {
-            self.terms.push(QueryTerm { term, weight, word: None, form_of: Some(of), is_expected: false });
+            self.terms.push(QueryTerm { term, weight, form_of: Some(of), ..QueryTerm::default() });
         }
     }
 
@@ -293,13 +291,7 @@ impl Query {
                     let term = format!("={b}{lower}");
                     let weight = weights.joined * zone.weight(1.0);
                     if term.len() <= 40 && known.insert(term.clone()) {
-                        self.terms.push(QueryTerm {
-                            term,
-                            weight,
-                            word: None,
-                            form_of: None,
-                            is_expected: false,
-                        });
+                        self.terms.push(QueryTerm { term, weight, ..QueryTerm::default() });
                     }
                 }
                 before = is_plain.then_some(lower);
@@ -307,14 +299,8 @@ impl Query {
         }
     }
 
-    /// True if the query contains nothing to search for.
-    pub fn is_empty(&self) -> bool {
-        self.terms.is_empty() && self.paths.is_empty() && self.literals.is_empty()
-    }
-
     fn count_terms(&mut self, lines: &[(Zone, &str)], weights: &Weights) {
         let mut at: FxHashMap<String, usize> = FxHashMap::default();
-        let mut sums: Vec<(String, f64, String)> = Vec::new();
         let kind = self.kind;
         let all_stopwords = lines.iter().all(|(_, l)| {
             let mut only = true;
@@ -334,34 +320,27 @@ impl Query {
                         return;
                     }
                     match at.get(term) {
-                        Some(&i) => sums[i].1 += weight,
+                        Some(&i) => self.terms[i].weight += weight,
                         None => {
-                            at.insert(term.to_owned(), sums.len());
-                            sums.push((term.to_owned(), weight, word.to_owned()));
+                            at.insert(term.to_owned(), self.terms.len());
+                            let (term, word) = (term.to_owned(), Some(word.to_owned()));
+                            self.terms.push(QueryTerm { term, weight, word, ..QueryTerm::default() });
                         }
                     }
                 });
             });
         }
         // Repeated mentions add less and less: 1 + ln(sum), as for term frequencies.
-        let weigh = |sum: f64| if sum > 1.0 { 1.0 + ln(sum) } else { sum };
-        let mut terms: Vec<(usize, QueryTerm)> = sums
-            .into_iter()
-            .map(|(term, sum, word)| QueryTerm {
-                term,
-                weight: weigh(sum),
-                word: Some(word),
-                form_of: None,
-                is_expected: false,
-            })
-            .enumerate()
-            .collect();
-        if terms.len() > TERMS_MAX {
-            terms.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight).then(a.0.cmp(&b.0)));
-            terms.truncate(TERMS_MAX);
-            terms.sort_by_key(|t| t.0);
+        for t in self.terms.iter_mut().filter(|t| t.weight > 1.0) {
+            t.weight = 1.0 + ln(t.weight);
         }
-        self.terms = terms.into_iter().map(|t| t.1).collect();
+        if self.terms.len() > TERMS_MAX {
+            let mut heaviest: Vec<usize> = (0..self.terms.len()).collect();
+            heaviest.sort_by(|a, b| self.terms[*b].weight.total_cmp(&self.terms[*a].weight));
+            let light: FxHashSet<usize> = heaviest.split_off(TERMS_MAX).into_iter().collect();
+            let mut places = 0..;
+            self.terms.retain(|_| places.next().is_some_and(|i| !light.contains(&i)));
+        }
     }
 }
 

@@ -171,13 +171,7 @@ fn numbered(language: Language, run: Lines, text: &str, out: &mut String) {
 /// Appends a comment with the number of the next line and the name of the type around it, if any. The blank at
 /// its start keeps a tokenizer from joining it with the line before.
 fn number(language: Language, line: u32, owner: &str, out: &mut String) {
-    let mark = match language {
-        Language::Go | Language::GoMod | Language::GoWork => "// ",
-        Language::Python | Language::Toml | Language::Yaml | Language::Ini | Language::Make => "# ",
-        Language::Markdown | Language::Json | Language::Text => "",
-        other => other.line_comment(),
-    };
-    out.push_str(&format!(" {mark}:{line}"));
+    out.push_str(&format!(" {}:{line}", language.line_comment()));
     if !owner.is_empty() {
         out.push_str(" in ");
         push_path(owner, out);

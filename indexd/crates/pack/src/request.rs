@@ -4,12 +4,12 @@
 use crate::canonical;
 use crate::config::Config;
 use crate::error::PackError;
-use crate::identity::hex;
 use crate::intent;
 use crate::pack::{Budgets, Clamp, Limit, LimitSource};
 use crate::template::{Template, Writer};
 pub use indexd_api::request::*;
 use indexd_api::sources::ContextBudget;
+use indexd_model::ids::hex;
 use indexd_model::limits;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -181,6 +181,7 @@ impl Asked {
             tokenizer: limits.tokenizer.clone(),
             seen,
         };
+        options.writer()?;
         Ok(Self { options, limits, pinned: request.index_signature.clone() })
     }
 
@@ -205,19 +206,8 @@ impl Asked {
     }
 }
 
-fn writer(renderer: Renderer, template: Option<&str>) -> Result<Option<Writer>, PackError> {
-    let invalid = |detail: &str| Err(PackError::InvalidRequest { detail: detail.to_owned() });
-    match (renderer, template) {
-        (Renderer::Template, None) => invalid("renderer template needs the text of a template"),
-        (Renderer::Template, Some(text)) if text.len() > limits::TEMPLATE_BYTES_MAX => {
-            invalid("the template is longer than 64 KiB")
-        }
-        (Renderer::Template, Some(text)) => Template::new(text).map(Writer::Template).map(Some),
-        (_, Some(_)) => invalid("a template needs renderer template"),
-        (Renderer::Markdown, None) => Writer::markdown().map(Some),
-        (Renderer::Json, None) => Ok(Some(Writer::Json)),
-        (Renderer::Text, None) => Ok(None),
-    }
+fn invalid<T>(detail: &str) -> Result<T, PackError> {
+    Err(PackError::InvalidRequest { detail: detail.to_owned() })
 }
 
 /// The entries of `expect` without blanks at their ends, sorted, without empty ones and repeats.
@@ -228,7 +218,6 @@ fn expectations(entries: &[String]) -> Vec<String> {
 }
 
 fn check(request: &Request) -> Result<(), PackError> {
-    let invalid = |detail: &str| Err(PackError::InvalidRequest { detail: detail.to_owned() });
     if let Some(asked) = request.schema_version.as_deref().filter(|v| *v != crate::pack::SCHEMA_VERSION) {
         return Err(PackError::ContractVersion {
             asked: asked.to_owned(),
@@ -240,12 +229,10 @@ fn check(request: &Request) -> Result<(), PackError> {
             what: "seedProvider ann: there is no vector provider".to_owned(),
         });
     }
-    writer(request.renderer.unwrap_or_default(), request.template.as_deref())?;
-    let named = request.focus.as_ref().map_or(0, |f| {
-        usize::from(f.symbol_id.is_some())
-            + usize::from(f.chunk_uid.is_some())
-            + usize::from(f.file_rel_path.is_some())
-    });
+    let named = request
+        .focus
+        .as_ref()
+        .map_or(0, |f| [&f.symbol_id, &f.chunk_uid, &f.file_rel_path].into_iter().flatten().count());
     if named > 1 {
         return invalid("focus names more than one entity");
     }
@@ -267,7 +254,6 @@ fn check(request: &Request) -> Result<(), PackError> {
 }
 
 fn check_lengths(request: &Request) -> Result<(), PackError> {
-    let invalid = |detail: &str| Err(PackError::InvalidRequest { detail: detail.to_owned() });
     if request.expect.len() > limits::EXPECT_MAX {
         return invalid("expect has more than 64 entries");
     }
@@ -302,48 +288,38 @@ fn default_tokens(request: &Request, config: &Config) -> Limit {
 fn limits_of(request: &Request, config: &Config) -> Budgets {
     let mut clamped = Vec::new();
     // A limit that equals its default changes nothing, not even its origin: equal requests have equal packs.
-    let mut limit = |name: &'static str, asked: Option<u64>, default: Limit, cap: Option<u32>| {
+    let in_force = |asked: Option<u64>, default: Limit| {
         let asked = asked.filter(|v| *v != default.value);
-        let limit = asked.map_or(default, |value| Limit { value, source: LimitSource::Request });
-        match cap.map(u64::from) {
-            Some(cap) if limit.value > cap => {
-                clamped.push(Clamp { limit: name.into(), asked: limit.value, granted: cap });
-                Limit { value: cap, source: LimitSource::HardCap }
-            }
-            _ => limit,
+        asked.map_or(default, |value| Limit { value, source: LimitSource::Request })
+    };
+    // The limit asked for, else that of the client, else that of the configuration.
+    let mut limit = |name: &'static str, [asked, client]: [Option<u64>; 2], configured: u64, cap: u32| {
+        let of_client = client.map(|value| Limit { value, source: LimitSource::Client });
+        let limit = in_force(asked, of_client.unwrap_or_else(|| config.limit(name, configured)));
+        let granted = u64::from(cap);
+        if limit.value <= granted {
+            return limit;
         }
+        clamped.push(Clamp { limit: name.into(), asked: limit.value, granted });
+        Limit { value: granted, source: LimitSource::HardCap }
     };
-    let (b, client, d) = (&request.budgets, &request.client_budgets, &config.budgets);
-    let default = |name: &str, client: Option<u64>, value: u64| match client {
-        Some(value) => Limit { value, source: LimitSource::Client },
-        None => config.limit(name, value),
-    };
+    let (b, c, d) = (&request.budgets, &request.client_budgets, &config.budgets);
+    let chars = [b.max_total_chars, c.max_total_chars];
+    let items = [b.max_items, c.max_items];
+    let of_section = [b.max_items_per_section, c.max_items_per_section];
+    let bytes = [b.max_bytes_per_item, c.max_bytes_per_item];
+    let hops = [request.expansion.max_hops.map(u64::from), None];
+    let usual_hops = intent::hops(request.intent.unwrap_or_default(), d.max_hops);
     let gross = request.context_budget.map(|asked| config.window.with(asked));
-    let chars = default("maxTotalChars", client.max_total_chars, d.max_total_chars);
-    let items = default("maxItems", client.max_items, d.max_items);
-    let per_section = default("maxItemsPerSection", client.max_items_per_section, d.max_items_per_section);
-    let bytes = default("maxBytesPerItem", client.max_bytes_per_item, d.max_bytes_per_item);
-    let usual = intent::hops(request.intent.unwrap_or_default(), d.max_hops);
-    let hops = config.limit("maxHops", usual);
-    let asked_tokens = b.max_total_tokens.or_else(|| gross.map(ContextBudget::available));
-    let asked_hops = request.expansion.max_hops.map(u64::from);
+    let tokens = b.max_total_tokens.or_else(|| gross.map(ContextBudget::available));
+    let section_max = limits::ITEMS_PER_SECTION_MAX;
     Budgets {
-        max_total_chars: limit("maxTotalChars", b.max_total_chars, chars, Some(limits::TOTAL_CHARS_MAX)),
-        max_total_tokens: limit("maxTotalTokens", asked_tokens, default_tokens(request, config), None),
-        max_items: limit("maxItems", b.max_items, items, Some(limits::ITEMS_MAX)),
-        max_items_per_section: limit(
-            "maxItemsPerSection",
-            b.max_items_per_section,
-            per_section,
-            Some(limits::ITEMS_PER_SECTION_MAX),
-        ),
-        max_bytes_per_item: limit(
-            "maxBytesPerItem",
-            b.max_bytes_per_item,
-            bytes,
-            Some(limits::BYTES_PER_ITEM_MAX),
-        ),
-        max_hops: limit("maxHops", asked_hops, hops, Some(limits::HOPS_MAX)),
+        max_total_chars: limit("maxTotalChars", chars, d.max_total_chars, limits::TOTAL_CHARS_MAX),
+        max_total_tokens: in_force(tokens, default_tokens(request, config)),
+        max_items: limit("maxItems", items, d.max_items, limits::ITEMS_MAX),
+        max_items_per_section: limit("maxItemsPerSection", of_section, d.max_items_per_section, section_max),
+        max_bytes_per_item: limit("maxBytesPerItem", bytes, d.max_bytes_per_item, limits::BYTES_PER_ITEM_MAX),
+        max_hops: limit("maxHops", hops, usual_hops, limits::HOPS_MAX),
         clamped,
         negative_reserves: gross.map_or_else(Vec::new, ContextBudget::negative),
         tokenizer: request.tokenizer.clone().unwrap_or_else(|| config.tokenizer.clone()),
@@ -366,15 +342,7 @@ fn expansion(intent: Intent, asked: &ExpansionRequest, max_hops: u32) -> Expansi
     }
     edge_types.sort_unstable();
     edge_types.dedup();
-    let mut evidence_kinds = asked.evidence_kinds.clone().unwrap_or_else(|| {
-        vec![
-            EvidenceFilter::Callsite,
-            EvidenceFilter::Identifier,
-            EvidenceFilter::ImportStmt,
-            EvidenceFilter::Span,
-            EvidenceFilter::Tooling,
-        ]
-    });
+    let mut evidence_kinds = asked.evidence_kinds.clone().unwrap_or_else(|| EvidenceFilter::ALL.to_vec());
     evidence_kinds.sort_unstable();
     evidence_kinds.dedup();
     Expansion {
@@ -391,24 +359,20 @@ fn expansion(intent: Intent, asked: &ExpansionRequest, max_hops: u32) -> Expansi
 }
 
 fn ordering(asked: &OrderingRequest) -> Ordering {
-    let mut keys = asked.stable_tie_breakers.clone().unwrap_or_default();
-    keys.extend([TieBreaker::FileRelPath, TieBreaker::StartLine, TieBreaker::ChunkUid, TieBreaker::SymbolId]);
-    let mut seen = Vec::with_capacity(4);
-    keys.retain(|k| {
-        let new = !seen.contains(k);
-        seen.push(*k);
-        new
-    });
+    use TieBreaker::{ChunkUid, FileRelPath, StartLine, SymbolId};
+    let mut keys = Vec::with_capacity(4);
+    for key in asked.stable_tie_breakers.iter().flatten().chain(&[FileRelPath, StartLine, ChunkUid, SymbolId])
+    {
+        if !keys.contains(key) {
+            keys.push(*key);
+        }
+    }
     Ordering { primary: asked.primary.unwrap_or_default(), stable_tie_breakers: keys }
 }
 
 fn check_change(asked: &ChangeRequest) -> Result<(), PackError> {
-    let invalid = |detail: &str| Err(PackError::InvalidRequest { detail: detail.to_owned() });
-    let n = usize::from(asked.diff.is_some())
-        + usize::from(asked.staged)
-        + usize::from(asked.worktree)
-        + usize::from(asked.patch.is_some());
-    if n != 1 {
+    let named = [asked.diff.is_some(), asked.staged, asked.worktree, asked.patch.is_some()];
+    if named.into_iter().filter(|is_named| *is_named).count() != 1 {
         return invalid("change names none or more than one of diff, staged, worktree and patch");
     }
     if asked.patch.as_ref().is_some_and(|p| p.len() > limits::PATCH_BYTES_MAX) {
@@ -424,7 +388,17 @@ impl Resolved {
     /// [`PackError::InvalidRequest`] for a template that cannot be read, is too long, is missing, or is given
     /// with another renderer.
     pub fn writer(&self) -> Result<Option<Writer>, PackError> {
-        writer(self.renderer, self.template.as_deref())
+        match (self.renderer, self.template.as_deref()) {
+            (Renderer::Template, None) => invalid("renderer template needs the text of a template"),
+            (Renderer::Template, Some(text)) if text.len() > limits::TEMPLATE_BYTES_MAX => {
+                invalid("the template is longer than 64 KiB")
+            }
+            (Renderer::Template, Some(text)) => Template::new(text).map(Writer::Template).map(Some),
+            (_, Some(_)) => invalid("a template needs renderer template"),
+            (Renderer::Markdown, None) => Writer::markdown().map(Some),
+            (Renderer::Json, None) => Ok(Some(Writer::Json)),
+            (Renderer::Text, None) => Ok(None),
+        }
     }
 
     /// True if the request is about a change and has no text.

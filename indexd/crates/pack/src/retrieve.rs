@@ -215,8 +215,7 @@ impl Table {
         if i == next {
             let file = units.file(unit.file);
             let role = role_of(&file);
-            let n_lines = unit.spans.iter().map(|(_, l)| l.count()).sum();
-            let prior = Prior::of(&file, role, unit.kind, n_lines, &self.weights);
+            let prior = Prior::of(&file, role, unit.kind, unit.size().1, &self.weights);
             self.hits.push(Hit {
                 unit,
                 file,

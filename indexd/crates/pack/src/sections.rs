@@ -37,7 +37,7 @@ pub fn claims(c: &Candidate, mode: SeedMode) -> Vec<&'static str> {
         }
     }
     if let Some(step) = c.path.last() {
-        out.push(match (shown_kind(step.kind).0, step.is_out) {
+        out.push(match (shown_kind(step.kind), step.is_out) {
             (EdgeType::Call, false) => "callers",
             (EdgeType::Call, true) => "callees",
             (EdgeType::Import, true) => "imports",

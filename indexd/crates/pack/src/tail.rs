@@ -8,7 +8,7 @@
 //! ~~~
 
 use crate::pack::Pack;
-use crate::request::{Asked, Layout};
+use crate::request::{Caps, Layout, Resolved};
 use crate::write::NO_SECTION;
 use indexd_text::{TokenCounter, one_line};
 
@@ -19,27 +19,22 @@ const CHARS: u64 = 600;
 /// A budget gives at most this part of itself.
 const PART: u64 = 10;
 
-/// The request whose text leaves room for the end; the same one for other layouts.
-pub fn with_room(asked: &Asked) -> Asked {
-    let mut inner = asked.clone();
-    if asked.options.layout == Layout::Agent {
-        let caps = &mut inner.options.budgets;
+/// The limits of a text that leaves room for the end; those of the request for other layouts.
+pub fn limits(request: &Resolved) -> Caps {
+    let mut caps = request.budgets;
+    if request.layout == Layout::Agent {
         caps.max_total_tokens -= TOKENS.min(caps.max_total_tokens / PART);
         caps.max_total_chars -= CHARS.min(caps.max_total_chars / PART);
-        inner.limits.max_total_tokens.value = caps.max_total_tokens;
-        inner.limits.max_total_chars.value = caps.max_total_chars;
     }
-    inner
+    caps
 }
 
-/// Appends to the text of a pack as many lines as its budget has room for.
-pub fn append(pack: &mut Pack, asked: &Asked, counter: &dyn TokenCounter) {
-    if asked.options.layout != Layout::Agent {
-        return;
-    }
-    let caps = asked.options.budgets;
+/// Takes the text of a pack, with as many lines at its end as its budget has room for.
+pub fn text(pack: &mut Pack, request: &Resolved, counter: &dyn TokenCounter) -> String {
+    let caps = request.budgets;
     let mut text = std::mem::take(&mut pack.rendered);
-    for line in lines(pack) {
+    let lines = if request.layout == Layout::Agent { lines(pack) } else { Vec::new() };
+    for line in lines {
         let with = format!("{text}{line}\n");
         let is_in = with.chars().count() as u64 <= caps.max_total_chars
             && u64::from(counter.count_tokens(&with)) <= caps.max_total_tokens;
@@ -47,7 +42,7 @@ pub fn append(pack: &mut Pack, asked: &Asked, counter: &dyn TokenCounter) {
             text = with;
         }
     }
-    pack.rendered = text;
+    text
 }
 
 fn lines(pack: &Pack) -> Vec<String> {

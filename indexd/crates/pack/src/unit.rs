@@ -1,6 +1,7 @@
 //! The unit that is ranked and packed: a definition with all its chunks, or a chunk of text between
 //! definitions.
 
+use crate::graph::names::used;
 use crate::patterns::{RoleGlobs, RolePatterns};
 use indexd_model::view::{ChunkRecord, DefRecord, Edge, FileRecord, PathPosting};
 use indexd_model::{ChunkDoc, ChunkKind, DefDoc, DefIdx, EdgeKind, FileDoc, IndexView, Lines, Span};
@@ -35,6 +36,11 @@ impl Unit {
     /// The lines from the first to the last, gaps included.
     pub fn lines(&self) -> Lines {
         Lines { start: self.spans[0].1.start, end: self.spans[self.spans.len() - 1].1.end }
+    }
+
+    /// The numbers of its bytes and of its lines, without gaps.
+    pub fn size(&self) -> (u32, u32) {
+        (self.spans.iter().map(|(s, _)| s.len()).sum(), self.spans.iter().map(|(_, l)| l.count()).sum())
     }
 
     /// The bytes from the first to the last, gaps included.
@@ -133,10 +139,7 @@ impl<'v> Units<'v> {
     /// How often a definition is used: `ln(2 + n)` for `n` calls and uses in the tree.
     pub fn usage(&mut self, def: DefDoc) -> f64 {
         let view = self.view;
-        *self.usages.entry(def).or_insert_with(|| {
-            let n = view.in_degree(def, EdgeKind::Call) + view.in_degree(def, EdgeKind::Usage);
-            ln(2.0 + f64::from(n))
-        })
+        *self.usages.entry(def).or_insert_with(|| ln(2.0 + f64::from(used(view, def))))
     }
 
     /// The chunk's record.
@@ -173,8 +176,19 @@ impl<'v> Units<'v> {
         unit
     }
 
+    /// The units of a file, in its order.
+    pub fn in_file(&mut self, file: FileDoc) -> Vec<Rc<Unit>> {
+        let chunks = self.file(file).chunks.clone();
+        let mut out: Vec<Rc<Unit>> = chunks.map(|c| self.of_chunk(ChunkDoc(c))).collect();
+        out.dedup_by_key(|unit| unit.key);
+        out
+    }
+
     /// Files whose path contains every term of `name`, ascending, at most about [`FILES_NAMED_MAX`].
-    pub fn files_with(&self, name: &str) -> Vec<FileDoc> {
+    pub fn files_with(&mut self, name: &str) -> Rc<[FileDoc]> {
+        if let Some(known) = self.files_with.get(name) {
+            return Rc::clone(known);
+        }
         let mut lists: Vec<Vec<PathPosting>> = Vec::new();
         terms(name, |term| {
             let mut out = Vec::new();
@@ -182,21 +196,10 @@ impl<'v> Units<'v> {
             lists.push(out);
         });
         lists.sort_by_key(Vec::len);
-        let Some((first, others)) = lists.split_first() else { return Vec::new() };
-        first
-            .iter()
-            .map(|p| p.file)
-            .filter(|f| others.iter().all(|l| l.binary_search_by_key(f, |p| p.file).is_ok()))
-            .take(FILES_NAMED_MAX + 1)
-            .collect()
-    }
-
-    /// [`Units::files_with`], cached by name.
-    pub fn known_files_with(&mut self, name: &str) -> Rc<[FileDoc]> {
-        if let Some(known) = self.files_with.get(name) {
-            return Rc::clone(known);
-        }
-        let files: Rc<[FileDoc]> = self.files_with(name).into();
+        let Some((first, others)) = lists.split_first() else { return Rc::default() };
+        let files = first.iter().map(|p| p.file);
+        let has_all = |f: &FileDoc| others.iter().all(|l| l.binary_search_by_key(f, |p| p.file).is_ok());
+        let files: Rc<[FileDoc]> = files.filter(has_all).take(FILES_NAMED_MAX + 1).collect();
         self.files_with.insert(name.to_owned(), Rc::clone(&files));
         files
     }
@@ -239,17 +242,24 @@ impl<'v> Units<'v> {
 
     /// The unit at a byte of a file; the first unit if no chunk contains the byte.
     pub fn at(&mut self, file: FileDoc, offset: u32) -> Option<Rc<Unit>> {
+        let found = self.first_chunk(file, |c| c.span.end <= offset);
+        let found = found.filter(|c| self.chunk(*c).span.start <= offset);
+        let found = found.or_else(|| self.file(file).chunks.clone().next().map(ChunkDoc))?;
+        Some(self.of_chunk(found))
+    }
+
+    /// The first chunk of a file that is not before the one looked for.
+    pub fn first_chunk(
+        &mut self,
+        file: FileDoc,
+        is_before: impl Fn(ChunkRecord) -> bool,
+    ) -> Option<ChunkDoc> {
         let range = self.file(file).chunks.clone();
-        if range.is_empty() {
-            return None;
-        }
         let (mut low, mut high) = (range.start, range.end);
         while low < high {
             let mid = low + (high - low) / 2;
-            if self.chunk(ChunkDoc(mid)).span.end <= offset { low = mid + 1 } else { high = mid }
+            if is_before(self.chunk(ChunkDoc(mid))) { low = mid + 1 } else { high = mid }
         }
-        let found =
-            if low < range.end && self.chunk(ChunkDoc(low)).span.start <= offset { low } else { range.start };
-        Some(self.of_chunk(ChunkDoc(found)))
+        (low < range.end).then_some(ChunkDoc(low))
     }
 }

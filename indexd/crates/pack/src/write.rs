@@ -15,14 +15,14 @@ use crate::identity::Source;
 use crate::intent::Row;
 use crate::layout;
 use crate::pack::{
-    At, Basis, DropReason, EvidenceGap, Excerpt, Excluded, Explain, Form, Item, LineRange, Pack, Part, Place,
-    Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation, Why, Word, line_range,
+    At, Basis, Budgets, DropReason, EvidenceGap, Excerpt, Excluded, Explain, Form, Item, LineRange, Pack,
+    Part, Place, Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation, Word, line_range,
 };
 use crate::query::STOPWORDS_VERSION;
 use crate::request::{Asked, Layout, Strictness};
 use crate::retrieve::GRAPH;
 use crate::score::FEATURES;
-use indexd_model::{FileRoles, Lines, REDACTION_MARK, Span};
+use indexd_model::{FileRoles, Lines, REDACTION_MARK};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -51,16 +51,20 @@ pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Result<Pack, Pack
         }
     }
     for c in &a.claimed {
-        if let (State::Dropped(_), Some(s)) = (c.state, c.section) {
+        // A duplicate is not one more candidate of its section.
+        if let (State::Dropped(reason), Some(s)) = (c.state, c.section)
+            && reason != DropReason::Duplicate
+        {
             sections[s].dropped += 1;
         }
     }
     let seeds = seeds(a);
     let stats = stats(a, &sections);
     let explain = a.request.include_explain.then(|| explain(a, ctx));
-    let (suggested_next_queries, missing_context_hints, mut warnings) = guidance::of(a, &stats);
-    warnings.extend(invisible_characters(&sections));
-    warnings.extend(recoded(a));
+    let budgets = Budgets { exact: ctx.counter.is_exact(), ..asked.limits.clone() };
+    let mut guidance = guidance::of(a, &budgets, &stats);
+    guidance.warnings.extend(invisible_characters(&sections));
+    guidance.warnings.extend(recoded(a));
     Ok(Pack {
         format_version: 1,
         schema: "ContextPack".into(),
@@ -68,7 +72,7 @@ pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Result<Pack, Pack
         pack_id: format!("pack:sha256:{digest}"),
         created_at: ctx.created_at.to_owned(),
         request: request_in_force(a, ctx, &signature),
-        budgets: a.budgets.clone(),
+        budgets,
         seeds,
         sections,
         explain,
@@ -77,9 +81,9 @@ pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Result<Pack, Pack
         confidence: a.gathered.confidence,
         change: a.change_report(),
         stats,
-        suggested_next_queries,
-        missing_context_hints,
-        warnings,
+        suggested_next_queries: guidance.next,
+        missing_context_hints: guidance.hints,
+        warnings: guidance.warnings,
         index_signature: signature,
         rendered: std::mem::take(&mut a.rendered),
     })
@@ -106,14 +110,23 @@ fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
     let mut why = why::why(a, i, &source);
     let also_at = places(a, i);
     let lines = covered(&a.claimed[i]);
-    let whole = Span { start: source.lines().start(lines.start), end: source.lines().start(lines.end + 1) };
+    let range = source.utf16(source.lines().lines_span(lines));
     let is_full = a.request.include_explain;
     if !is_full {
         why.evidence.truncate(1);
     }
-    let provenance = provenance(a, ctx, i, signature, snippet_id(&uid, &excerpt, lines.start), &why);
     let c = &a.claimed[i].candidate;
-    let (path, lines) = (c.file.path.to_string(), line_range(lines));
+    let (path, roles) = (c.file.path.to_string(), c.file.roles);
+    let is_other_text = roles.has(FileRoles::REDACTED) || roles.has(FileRoles::RECODED);
+    let of_bytes = if is_other_text { (ctx.bytes_hash)(&path, lines) } else { None };
+    let is_committed = (ctx.matches_head)(&path);
+    let provenance = Provenance {
+        snippet_id: snippet_id(&uid, &excerpt, lines.start),
+        reference: if is_committed { a.units.view.head() } else { format!("worktree:{signature}") },
+        content_hash: of_bytes.unwrap_or_else(|| source.content_hash(lines)),
+        selection_reason: why::sentence(&why),
+    };
+    let lines = line_range(lines);
     let at = match a.request.layout {
         Layout::Agent => At::Agent { path, line_start: lines.start, line_end: lines.end, provenance },
         _ => At::Graph { file_rel_path: path, lines, provenance },
@@ -124,17 +137,13 @@ fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
         symbol_id,
         chunk_uid: uid,
         at,
-        range: source.utf16(whole),
+        range,
         language_id: c.file.language.id().into(),
         title: a.title(i, &source),
         scores: scores(c),
         why,
         traits: layout::traits(c, a.claimed[i].has_import).into_iter().map(Word::from).collect(),
-        redactions: if c.file.roles.has(FileRoles::REDACTED) {
-            redactions(&excerpt.text)
-        } else {
-            Vec::new()
-        },
+        redactions: if roles.has(FileRoles::REDACTED) { redactions(&excerpt.text) } else { Vec::new() },
         form: a.claimed[i].plan.as_ref().map_or(Form::Place, |p| p.form),
         explanation: is_full.then(|| {
             let formula = &a.gathered.retrieved.formula;
@@ -154,28 +163,6 @@ fn covered(c: &Claimed) -> Lines {
     parts.fold(own, |all, part| Lines { start: all.start.min(part.start), end: all.end.max(part.end) })
 }
 
-fn provenance(
-    a: &mut Selected,
-    ctx: &Context,
-    i: usize,
-    signature: &str,
-    snippet_id: String,
-    why: &Why,
-) -> Provenance {
-    let source = a.source(i);
-    let c = &a.claimed[i].candidate;
-    let (path, lines) = (c.file.path.to_string(), covered(&a.claimed[i]));
-    let is_committed = (ctx.matches_head)(&path);
-    let is_other_text = c.file.roles.has(FileRoles::REDACTED) || c.file.roles.has(FileRoles::RECODED);
-    let of_bytes = if is_other_text { (ctx.bytes_hash)(&path, lines) } else { None };
-    Provenance {
-        snippet_id,
-        reference: if is_committed { a.units.view.head() } else { format!("worktree:{signature}") },
-        content_hash: of_bytes.unwrap_or_else(|| source.content_hash(lines)),
-        selection_reason: why::sentence(why),
-    }
-}
-
 fn scores(c: &Candidate) -> Scores {
     Scores {
         seed_score: round6(c.seed_score),
@@ -193,8 +180,8 @@ pub fn decisions(a: &Selected, ctx: &Context) {
             Decision { path: &c.file.path, lines: c.unit.lines(), section, scores: scores(c), outcome };
         (ctx.decided)(&decision);
     };
-    for (i, c) in a.claimed.iter().enumerate() {
-        let outcome = match final_state(a, i) {
+    for c in &a.claimed {
+        let outcome = match c.state {
             State::Included => "included",
             State::Merged => "merged",
             State::Dropped(reason) => reason.name(),
@@ -284,8 +271,6 @@ fn seeds(a: &mut Selected) -> Vec<SeedEntry> {
         let source = a.source(i);
         let c = &a.claimed[i].candidate;
         let lines = unit.lines();
-        let whole =
-            Span { start: source.lines().start(lines.start), end: source.lines().start(lines.end + 1) };
         let signals = match &c.scored {
             Some(scored) if with_signals => FEATURES
                 .iter()
@@ -301,27 +286,13 @@ fn seeds(a: &mut Selected) -> Vec<SeedEntry> {
             symbol_id: symbol.filter(|_| with_signals).map(|s| s.0),
             chunk_uid: a.sources.uid(&mut a.units, &unit).to_string(),
             file_rel_path,
-            range: source.utf16(whole),
+            range: source.utf16(source.lines().lines_span(lines)),
             lines: line_range(lines),
             seed_score,
             signals,
         });
     }
     out
-}
-
-/// The final state of a candidate, as counted in the pack.
-fn final_state(a: &Selected, i: usize) -> State {
-    match a.claimed[i].state {
-        // A duplicate counts as merged only if its better copy is shown.
-        State::Merged => {
-            let is_in = |c: &Claimed| c.state == State::Included && c.merged.contains(&i);
-            let is_shown = a.claimed.iter().any(is_in);
-            if is_shown { State::Merged } else { State::Dropped(DropReason::Duplicate) }
-        }
-        State::Open => State::Dropped(DropReason::Budget),
-        state => state,
-    }
 }
 
 fn stats(a: &Selected, sections: &[Section]) -> Stats {
@@ -341,10 +312,10 @@ fn stats(a: &Selected, sections: &[Section]) -> Stats {
         stats.dropped += 1;
         *stats.dropped_by_reason.entry(reason.public().into()).or_insert(0) += 1;
     };
-    for i in 0..a.claimed.len() {
+    for c in &a.claimed {
         stats.found += 1;
-        stats.max_hop = stats.max_hop.max(a.claimed[i].candidate.distance);
-        match final_state(a, i) {
+        stats.max_hop = stats.max_hop.max(c.candidate.distance);
+        match c.state {
             State::Included => stats.included += 1,
             State::Merged => stats.merged += 1,
             State::Dropped(reason) => drop(reason, &mut stats),
@@ -393,8 +364,8 @@ fn explain(a: &mut Selected, ctx: &Context) -> Explain {
 
 /// The candidates that are not shown, as many as a pack may have items, and the number of the others.
 fn excluded(a: &Selected) -> (Vec<Excluded>, u64) {
-    let late = (0..a.claimed.len()).filter_map(|i| match final_state(a, i) {
-        State::Dropped(reason) => Some((&a.claimed[i].candidate, reason)),
+    let late = a.claimed.iter().filter_map(|c| match c.state {
+        State::Dropped(reason) => Some((&c.candidate, reason)),
         _ => None,
     });
     let candidates = late.chain(a.gathered.dropped.iter().map(|d| (&d.0, d.1)));

@@ -6,7 +6,7 @@ use indexd_api::request::{BudgetsRequest, Request, Stop};
 use indexd_api::task::TaskDocument;
 use indexd_model::path::dir_of;
 use indexd_model::{FileDoc, FileRoles, IndexView};
-use indexd_pack::gather::last_name;
+use indexd_pack::graph::names::last_name;
 use indexd_task::document::{FILES_MAX, Found, Reason, add_reasons_of_paths, one_line, write};
 use indexd_task::paths;
 use indexd_task::queries::{Kind, Query, candidates, choose};
@@ -99,7 +99,7 @@ pub(crate) fn is_hit(item: &Item) -> bool {
 pub(crate) struct Named<'p> {
     id: &'p str,
     path: &'p str,
-    name: String,
+    name: &'p str,
 }
 
 /// The names of all items of a pack, in their order.
@@ -108,7 +108,7 @@ pub(crate) fn names(pack: &Pack) -> Vec<Named<'_>> {
 }
 
 fn named(item: &Item) -> Named<'_> {
-    let name = item.symbol_id.as_deref().map_or_else(|| item.title.clone(), last_name);
+    let name = item.symbol_id.as_deref().map_or(item.title.as_str(), last_name);
     let id = item.symbol_id.as_ref().unwrap_or(&item.chunk_uid);
     Named { id, path: item.path(), name }
 }
@@ -122,21 +122,22 @@ pub(crate) fn reasons(item: &Item, names: &[Named]) -> BTreeMap<Reason, String> 
         let said: Vec<String> = said.map(|word| format!("`{}`", one_line(word))).collect();
         out.insert(Reason::Hit, format!("direct hit: {}", said.join(", ")));
     }
-    let elsewhere = |n: &Named| (*n.path != *item.path()).then(|| n.name.clone());
+    let is_elsewhere = |n: &Named| n.path != item.path();
     let of_relation = item.why.also.iter().find_map(|said| {
         let (verb, n) = said.split_once(" item ")?;
         let other = names.get(n.parse::<usize>().ok()?.checked_sub(1)?)?;
-        elsewhere(other).filter(|_| matches!(verb, "calls" | "uses"))
+        (is_elsewhere(other) && matches!(verb, "calls" | "uses")).then_some(other.name)
     });
     let own = item.symbol_id.as_ref().unwrap_or(&item.chunk_uid);
     let of_edge = item.why.path.last().filter(|step| step.from == *own).and_then(|step| {
-        names.iter().find(|n| n.id == step.to).map_or_else(|| Some(last_name(&step.to)), elsewhere)
+        let other = names.iter().find(|n| n.id == step.to);
+        other.map_or(Some(last_name(&step.to)), |n| is_elsewhere(n).then_some(n.name))
     });
     if let Some(name) = of_edge.or(of_relation) {
         let is_test = item.traits.iter().any(|name| name == "test");
         let (kind, what) =
             if is_test { (Reason::Test, "test that refers to") } else { (Reason::Call, "call site of") };
-        out.insert(kind, format!("{what} `{}`", one_line(&name)));
+        out.insert(kind, format!("{what} `{}`", one_line(name)));
     }
     out
 }

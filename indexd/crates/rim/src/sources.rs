@@ -223,20 +223,14 @@ fn selected(
     let (unique, mut excluded) = deduplicate(ranked, packer.counter);
     packer.check()?;
     let mut ledger = Ledger::new(budget.available(), packer.settings.category_tokens.clone());
-    let failure = std::cell::RefCell::new(None);
     let costs = Costs {
         bound: &|c| u64::from(c.token_count) + text::frame_tokens(c, packer.counter),
         exact: &|chunks| {
-            packer.tokens(chunks).unwrap_or_else(|e| {
-                *failure.borrow_mut() = Some(e);
-                u64::MAX
-            })
+            packer.check()?;
+            text::tokens(chunks, packer.template, packer.counter)
         },
     };
-    let (chunks, left) = select(unique, packer.settings, &mut ledger, &costs);
-    if let Some(e) = failure.take() {
-        return Err(e);
-    }
+    let (chunks, left) = select(unique, packer.settings, &mut ledger, &costs)?;
     excluded.extend(left);
     Ok(PackedContext {
         content: String::new(),
@@ -270,12 +264,6 @@ pub fn stats(packed: &PackedContext, budget: ContextBudget) -> PackingStats {
 impl Packer<'_> {
     fn check(&self) -> Result<(), PackError> {
         if (self.cancel)() { Err(PackError::Cancelled) } else { Ok(()) }
-    }
-
-    /// The tokens of the text of chunks.
-    fn tokens(&self, chunks: &[&ContextChunk]) -> Result<u64, PackError> {
-        self.check()?;
-        text::tokens(chunks, self.template, self.counter)
     }
 }
 

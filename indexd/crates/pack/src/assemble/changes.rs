@@ -52,23 +52,24 @@ pub struct Changed<'c> {
     order: Vec<usize>,
 }
 
-/// One part of a change.
+/// One part of a change. Its report has the diff if that is shown.
 struct Part {
     segment: Segment,
     /// Its unit in the index, if any.
     unit: Option<Rc<Unit>>,
-    /// The shown diff, if any.
-    diff: Option<String>,
+}
+
+impl Part {
+    fn is_shown(&self) -> bool {
+        self.segment.report.diff.is_some()
+    }
 }
 
 impl<'c> Changed<'c> {
     /// Splits a change into parts and finds their definitions in the index.
     pub fn new(units: &mut Units, change: &'c Change, intent: Intent) -> Self {
-        let mut parts: Vec<Part> = Vec::new();
-        for segment in segments(change) {
-            let unit = unit_of(units, change, &segment);
-            parts.push(Part { segment, unit, diff: None });
-        }
+        let part = |segment| Part { unit: unit_of(units, change, &segment), segment };
+        let parts: Vec<Part> = segments(change).into_iter().map(part).collect();
         let of_file = |i: usize| parts.iter().filter(move |p| p.segment.file == i).map(|p| p.segment.rank);
         let mut files: Vec<(u8, usize)> =
             (0..change.files.len()).map(|i| (of_file(i).min().unwrap_or(u8::MAX), i)).collect();
@@ -96,7 +97,7 @@ impl<'c> Changed<'c> {
 
     /// A hint about the parts that did not fit.
     pub fn hint(&self) -> Option<String> {
-        let n = self.parts.iter().filter(|p| p.diff.is_none() && p.segment.rank < 7).count();
+        let n = self.parts.iter().filter(|p| !p.is_shown() && p.segment.rank < 7).count();
         let parts = if n == 1 { "part" } else { "parts" };
         (n > 0).then(|| format!("{n} {parts} of the change had no room; raise maxTotalTokens"))
     }
@@ -113,12 +114,12 @@ impl<'c> Changed<'c> {
                     status: file.status(),
                     indexed: file.is_indexed,
                     unreadable: file.unreadable.map(Word::from),
-                    parts: own.map(|p| p.segment.report(p.diff.clone())).collect(),
+                    parts: own.map(|p| p.segment.report.clone()).collect(),
                 },
             ));
         }
         files.sort_by_key(|f| f.0);
-        let shown = self.parts.iter().filter(|p| p.diff.is_some()).count() as u64;
+        let shown = self.parts.iter().filter(|p| p.is_shown()).count() as u64;
         ChangeReport {
             from: self.change.id.from.clone(),
             to: self.change.id.to.clone(),
@@ -145,11 +146,12 @@ fn unit_of(units: &mut Units, change: &Change, segment: &Segment) -> Option<Rc<U
         let n = version.lines.count();
         return units.at(doc, version.lines.start(segment.line().clamp(1, n.max(1))));
     }
-    let name = segment.previous_name.as_deref().unwrap_or(&segment.name);
+    let own = &segment.report.name;
+    let name = segment.report.previous_name.as_ref().unwrap_or(own);
     let last = name.rsplit('.').next().filter(|n| !n.is_empty())?;
     let found = units.view.defs_named(last).into_iter().find(|def: &DefDoc| {
         let record = units.def(*def);
-        record.file == doc && (*record.qualified == *name || *record.qualified == *segment.name)
+        record.file == doc && (*record.qualified == *name || *record.qualified == **own)
     })?;
     units.of_def(found)
 }
@@ -164,8 +166,7 @@ impl Selected<'_> {
 
     /// True if any part of a change is in the text.
     pub fn shows_changes(&self) -> bool {
-        let mut parts = self.changed.iter().flat_map(|c| &c.parts);
-        parts.any(|p| p.diff.is_some())
+        self.changed.iter().flat_map(|c| &c.parts).any(Part::is_shown)
     }
 
     /// The report about the change.
@@ -191,7 +192,7 @@ impl Assembly<'_> {
     /// Shows the change and its surroundings.
     pub(super) fn show_changes(&mut self) -> Result<(), PackError> {
         let Some(mut changed) = self.s.changed.take() else { return Ok(()) };
-        changed.parts.iter_mut().for_each(|p| p.diff = None);
+        changed.parts.iter_mut().for_each(|p| p.segment.report.diff = None);
         let alone = self.s.request.is_change_alone();
         let room = self.page.tokens_max() * DIFF_PERCENT[usize::from(!alone)] / 100;
         self.show_diff(&mut changed, room);
@@ -277,7 +278,7 @@ impl Assembly<'_> {
             block.parts.insert(i, text.clone());
             let is_long = u64::from(self.ctx.counter.count_tokens(&text)) > part_room;
             if !is_long && self.page.put_block(n, &mut block, room) {
-                changed.parts[i].diff = Some(text);
+                changed.parts[i].segment.report.diff = Some(text);
                 self.include(changed, i, &lines);
                 return true;
             }
@@ -306,10 +307,8 @@ impl Assembly<'_> {
             _ => return,
         }
         let whole: Vec<Lines> = unit.spans.iter().map(|s| s.1).collect();
-        let clip = |l: &Lines, s: &Lines| Lines { start: s.start.max(l.start), end: s.end.min(l.end) };
-        let shown = lines.iter().flat_map(|l| whole.iter().map(move |s| clip(l, s)));
-        let parts: Vec<Lines> =
-            if is_indexed { shown.filter(|l| l.start <= l.end).collect() } else { Vec::new() };
+        let shown = lines.iter().flat_map(|l| whole.iter().filter_map(move |s| s.common(*l)));
+        let parts: Vec<Lines> = if is_indexed { shown.collect() } else { Vec::new() };
         let reason = (parts != whole).then_some("diff");
         let c = &mut self.s.claimed[c];
         c.state = State::Included;
@@ -318,13 +317,13 @@ impl Assembly<'_> {
 
     /// Names the parts that did not fit, with their sizes.
     fn name_others(&mut self, changed: &Changed) {
-        let others: Vec<&Part> = changed.parts.iter().filter(|p| p.diff.is_none()).collect();
+        let others: Vec<&Part> = changed.parts.iter().filter(|p| !p.is_shown()).collect();
         let mut lines: Vec<String> = Vec::new();
         for p in others.iter().take(NAMED_MAX) {
-            let (added, removed) = p.segment.counts();
-            let path = &changed.change.files[p.segment.file].path;
-            let name = if p.segment.name.is_empty() { String::new() } else { format!(" {}", p.segment.name) };
-            lines.push(format!("- {path}{name} ({}, +{added} -{removed})", p.segment.status.name()));
+            let (path, part) = (&changed.change.files[p.segment.file].path, &p.segment.report);
+            let name = if part.name.is_empty() { String::new() } else { format!(" {}", part.name) };
+            let counts = format!("+{} -{}", part.added, part.removed);
+            lines.push(format!("- {path}{name} ({}, {counts})", part.status.name()));
         }
         if others.len() > NAMED_MAX {
             lines.push(format!("- {} more", others.len() - NAMED_MAX));
@@ -341,9 +340,8 @@ impl Assembly<'_> {
 
     /// Shows users of changed contracts, tests, and definitions that the changed lines refer to.
     fn show_around(&mut self, gone: &[(String, String)]) {
-        let contracts: Vec<usize> = self.items_changed(|s| s.is_contract);
+        let contracts: Vec<usize> = self.items_changed(|s| s.report.contract);
         let code: Vec<usize> = self.items_changed(|_| true);
-        let allowed = self.allowed();
         let mut room = self.page.left() * USERS_PERCENT / 100;
         let dangling = links::dangling(&mut self.s.units, gone);
         room -= self.show_links(&dangling, room, usize::MAX).min(room);
@@ -351,23 +349,23 @@ impl Assembly<'_> {
         let constructed = self.constructed_types(&shown);
         for role in [Role::Code, Role::Test] {
             for (shown, kinds) in [(&constructed, &USES[..1]), (&shown, &USES[..])] {
-                let users = links::referrers(&mut self.s.units, shown, role, kinds, &allowed);
+                let users = self.referrers(shown, role, kinds);
                 room -= self.show_links(&users, room, usize::MAX).min(room);
             }
         }
         let shown = self.shown_code(|i| code.contains(&i));
         let hops = self.s.request.expansion.max_hops;
-        let tests = links::reaching(&mut self.s.units, &shown, Role::Test, &allowed, hops);
+        let tests = links::reaching(&mut self.s.units, &shown, Role::Test, &self.allowed, hops);
         self.show_links(&tests, self.page.left() * TESTS_PERCENT / 100, usize::MAX);
-        let references = self.lanes.references(&mut self.s.units, &shown, self.page.page(), &allowed);
+        let references = self.references(&shown);
         self.show_links(&references, self.page.left() * REFERENCES_PERCENT / 100, usize::MAX);
-        let callers = links::referrers(&mut self.s.units, &shown, Role::Code, &[EdgeKind::Call], &allowed);
+        let callers = self.referrers(&shown, Role::Code, &[EdgeKind::Call]);
         self.show_links(&callers, self.page.left(), usize::MAX);
         self.show_links(&tests, self.page.left(), usize::MAX);
         self.show_links(&references, self.page.left(), usize::MAX);
         if tests.is_empty() {
             // No edge leads to a test, so tests are found by the names of their files.
-            let named = links::tests(&mut self.s.units, &shown, &allowed);
+            let named = links::tests(&mut self.s.units, &shown, &self.allowed);
             self.show_links(&named, self.page.left(), TESTS_NAMED_MAX);
         }
     }
@@ -406,7 +404,7 @@ fn part_room(changed: &Changed, i: usize, room: u64) -> u64 {
 /// Names of removed or renamed definitions, each with the new name, which is empty if there is none.
 fn removed_names(changed: &Changed) -> Vec<(String, String)> {
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
-    let gone = changed.parts.iter().map(|p| &p.segment).filter(|s| s.is_contract);
+    let gone = changed.parts.iter().map(|p| &p.segment.report).filter(|s| s.contract);
     let mut out: Vec<(String, String)> = Vec::new();
     for s in gone {
         let pair = match (s.status, &s.previous_name) {
@@ -431,8 +429,8 @@ fn head_of(changed: &Changed, i: usize) -> String {
     if let Some(why) = file.unreadable {
         out.push_str(&format!("\nnot shown: {why}"));
     }
-    let of_file = changed.parts.iter().map(|p| &p.segment).filter(|s| s.file == i && s.is_contract);
-    let others = of_file.map(|s| match (&s.previous_name, s.status) {
+    let of_file = changed.parts.iter().filter(|p| p.segment.file == i).map(|p| &p.segment.report);
+    let others = of_file.filter(|s| s.contract).map(|s| match (&s.previous_name, s.status) {
         (Some(was), _) => format!("{was} is now {}", s.name),
         (None, Status::Removed) => match &s.elsewhere {
             Some(place) => format!("{} is now {place}", s.name),

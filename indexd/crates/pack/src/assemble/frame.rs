@@ -56,7 +56,7 @@ impl Assembly<'_> {
         let mut places = String::new();
         for i in best {
             let line = self.place(i);
-            tokens += u64::from(self.ctx.counter.count_tokens(&line));
+            tokens += count(&line);
             if tokens > room {
                 break;
             }
@@ -82,7 +82,7 @@ impl Assembly<'_> {
         let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
         let hits = self.s.matches(i, &source);
         let mut line = String::new();
-        let place = match self.lanes.named().members(&unit).first() {
+        let place = match self.lanes.named.members(&unit).first() {
             Some(def) => Place::of_member(&self.s.units.def(*def), &source),
             None => Place::of(&mut self.s.units, &unit, &source, &hits, &self.weights),
         };
@@ -118,19 +118,13 @@ impl Selected<'_> {
                 let _ = writeln!(out, "first place right in {tenths} of 10 answers like this; {found}");
             }
         }
-        let missing: Vec<&str> = self.missing();
+        let missing = &self.gathered.missing;
         if !missing.is_empty() {
             let more = if missing.len() > MISSING_MAX { ", ..." } else { "" };
             let named = &missing[..missing.len().min(MISSING_MAX)];
             let _ = writeln!(out, "no code holds: {}{more}", crate::render::inline(&named.join(", ")));
         }
         out
-    }
-
-    /// The expectations that no code holds.
-    pub fn missing(&self) -> Vec<&str> {
-        let all = self.query.expected.iter().zip(&self.gathered.held);
-        all.filter(|(_, held)| !**held).map(|(e, _)| e.text.as_str()).collect()
     }
 
     /// The last line of an answer that names would make better.

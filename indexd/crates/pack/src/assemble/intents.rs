@@ -14,7 +14,7 @@ use std::rc::Rc;
 impl Assembly<'_> {
     /// Fills every lane up to its share of the budget, then gives the rest to the lanes that may take it.
     pub(super) fn show_lanes(&mut self) -> Result<(), PackError> {
-        let lanes = self.lanes.row().lanes.clone();
+        let lanes = self.lanes.row.lanes.clone();
         for share in lanes {
             let room = self.scale * u64::from(share.percent) / 100;
             // In a small pack a small share would not fit a single head.
@@ -22,7 +22,7 @@ impl Assembly<'_> {
             self.show(share.lane, room.max(least));
             self.check_cancelled()?;
         }
-        let rest = self.lanes.row().rest.clone();
+        let rest = self.lanes.row.rest.clone();
         for lane in rest {
             self.show(lane, u64::MAX);
             self.check_cancelled()?;
@@ -51,7 +51,7 @@ impl Assembly<'_> {
     fn subject(&self) -> Vec<links::Shown> {
         let is_named = |i: usize| {
             let c = &self.s.claimed[i].candidate;
-            c.origin == Origin::Seed && c.scored.is_none() || self.lanes.named().means(c.unit.key)
+            c.origin == Origin::Seed && c.scored.is_none() || self.lanes.named.means(c.unit.key)
         };
         let named = self.shown_code(is_named);
         if !named.is_empty() {
@@ -65,20 +65,19 @@ impl Assembly<'_> {
     /// Shows every use of the subject: the lines of the uses under the signature around them.
     fn show_uses(&mut self, room: u64) {
         let subject = self.subject();
-        let allowed = self.allowed();
-        let uses = links::uses(&mut self.s.units, &subject, &allowed);
-        self.s.uses_cut |= uses.is_cut;
-        self.plans.add_calls(&uses.links);
+        let (uses, is_cut) = links::uses(&mut self.s.units, &subject, &self.allowed);
+        self.s.uses_cut |= is_cut;
+        self.plans.add_calls(&uses);
         // Earlier plans do not contain these lines.
-        self.plans.clear();
-        self.show_links(&uses.links, room, usize::MAX);
+        self.plans.of.clear();
+        self.show_links(&uses, room, usize::MAX);
     }
 
     /// Shows the units that depend on the subject, nearest first.
     fn show_dependents(&mut self, room: u64) {
         let subject = self.subject();
-        let (allowed, hops) = (self.allowed(), self.s.request.expansion.max_hops);
-        let found = links::dependents(&mut self.s.units, &subject, &allowed, hops);
+        let hops = self.s.request.expansion.max_hops;
+        let found = links::dependents(&mut self.s.units, &subject, &self.allowed, hops);
         self.show_links(&found, room, usize::MAX);
     }
 
@@ -131,7 +130,7 @@ impl Assembly<'_> {
 
     /// True if hits are shown as outlines first.
     pub(super) fn is_outlined(&self) -> bool {
-        self.lanes.row().hits == Shown::Outline
+        self.lanes.row.hits == Shown::Outline
     }
 }
 

@@ -7,7 +7,7 @@ use crate::dedup::Fate;
 use crate::error::PackError;
 use crate::excerpt::{self, Plan};
 use crate::gather::QUOTED_MAX;
-use crate::links::{self, Allowed, Link, Shown};
+use crate::links::{self, Link, Shown};
 use crate::pack::{Basis, Form};
 use crate::query::Kind;
 use crate::request::Intent;
@@ -21,7 +21,7 @@ impl Assembly<'_> {
     /// Shows the definitions that the text names, with their neighbourhood.
     pub(super) fn show_named(&mut self, room: u64) {
         let meant: Vec<usize> =
-            self.lanes.named().meant.iter().filter_map(|u| self.at.get(&u.key).copied()).collect();
+            self.lanes.named.meant.iter().filter_map(|u| self.at.get(&u.key).copied()).collect();
         if meant.is_empty() {
             return;
         }
@@ -33,9 +33,7 @@ impl Assembly<'_> {
         }
         let shown = self.shown_code(|i| meant.contains(&i));
         let shown = self.by_definition(&shown);
-        let allowed = self.allowed();
-        let mut callers =
-            links::referrers(&mut self.s.units, &shown, Role::Code, &[EdgeKind::Call], &allowed);
+        let mut callers = self.referrers(&shown, Role::Code, &[EdgeKind::Call]);
         links::spread(&mut callers);
         if self.s.request.intent == Intent::Refactor {
             // The lane for all uses shows the callers.
@@ -43,32 +41,33 @@ impl Assembly<'_> {
         }
         room -= self.show_links(&callers, room / 2, NAMED_CALLERS_MAX).min(room);
         if self.s.request.intent != Intent::Refactor {
-            let users = self.users_by_value(&shown, &allowed);
+            let users = self.users_by_value(&shown);
             let n_max = NAMED_CALLERS_MAX.saturating_sub(callers.len());
             room -= self.show_links(&users, room / 2, n_max).min(room);
         }
         if matches!(self.s.query.kind, Kind::Name | Kind::Question) {
-            self.plans.name_calls(&callers);
+            self.plans.calls.clear();
+            self.plans.add_calls(&callers);
         }
         // Calls through an interface or a base are only possible calls, so few are shown.
-        let through = links::callers_through(&mut self.s.units, &shown, &allowed);
+        let through = links::callers_through(&mut self.s.units, &shown, &self.allowed);
         room -= self.show_links(&through, room / 4, DISPATCHED_MAX).min(room);
         let kinds = [EdgeKind::Inherit, EdgeKind::Implement];
-        let below = links::referrers(&mut self.s.units, &shown, Role::Code, &kinds, &allowed);
+        let below = self.referrers(&shown, Role::Code, &kinds);
         room -= self.show_links(&below, room / 4, DISPATCHED_MAX).min(room);
-        let references = self.lanes.references(&mut self.s.units, &shown, self.page.page(), &allowed);
+        let references = self.references(&shown);
         room -= self.show_links(&references, room, usize::MAX).min(room);
-        let mut tests = links::referrers(&mut self.s.units, &shown, Role::Test, &[EdgeKind::Call], &allowed);
+        let mut tests = self.referrers(&shown, Role::Test, &[EdgeKind::Call]);
         links::nearest_first(&mut self.s.units, &mut tests, &shown);
         self.show_links(&tests, room, NAMED_USERS_MIN.saturating_sub(callers.len()).max(1));
     }
 
     /// The code that reads, writes or passes on the named definitions. Uses of types are left out: they are many, and
     /// most are in signatures.
-    fn users_by_value(&mut self, shown: &[Shown], allowed: &Allowed) -> Vec<Link> {
+    fn users_by_value(&mut self, shown: &[Shown]) -> Vec<Link> {
         let is_value = |s: &&Shown| s.def.some().is_some_and(|def| !self.s.units.def(def).kind.is_type());
         let values: Vec<Shown> = shown.iter().filter(is_value).cloned().collect();
-        let mut users = links::referrers(&mut self.s.units, &values, Role::Code, &[EdgeKind::Usage], allowed);
+        let mut users = self.referrers(&values, Role::Code, &[EdgeKind::Usage]);
         links::spread(&mut users);
         users
     }
@@ -76,7 +75,7 @@ impl Assembly<'_> {
     /// The shown units that are named, once for each named definition; among other words their own definition
     /// counts too. A function that another definition shows has its own lines.
     fn by_definition(&mut self, shown: &[Shown]) -> Vec<Shown> {
-        let (names, mut out) = (self.lanes.named(), Vec::new());
+        let (names, mut out) = (&self.lanes.named, Vec::new());
         for s in shown {
             let named = names.defs.iter().filter(|(key, _)| *key == s.unit.key).map(|(_, def)| *def);
             let own = (!names.is_all).then_some(s.unit.def);
@@ -86,13 +85,7 @@ impl Assembly<'_> {
                 if let Some(record) = def.some().filter(|d| *d != s.unit.def).map(|d| self.s.units.def(d))
                     && record.kind.is_callable()
                 {
-                    of.lines.retain_mut(|l| {
-                        *l = Lines {
-                            start: l.start.max(record.lines.start),
-                            end: l.end.min(record.lines.end),
-                        };
-                        l.start <= l.end
-                    });
+                    of.lines = of.lines.iter().filter_map(|l| l.common(record.lines)).collect();
                 }
                 out.push(of);
             }
@@ -129,7 +122,7 @@ impl Assembly<'_> {
     /// Lists the places of definitions with an ambiguous name.
     pub(super) fn list_named(&mut self, room: u64) {
         let mut left = room;
-        for unit in self.lanes.named().listed.clone() {
+        for unit in self.lanes.named.listed.clone() {
             let Some(i) = self.candidate_of(&Link::to(unit)) else { continue };
             let Some(section) = self.s.claimed[i].section else { continue };
             if left == 0 || self.s.claimed[i].state != State::Open || self.page.cap(section).is_some() {
@@ -185,7 +178,7 @@ impl Assembly<'_> {
     /// many callers are alike.
     fn plan_of_seed(&mut self, i: usize) -> Option<Plan> {
         let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
-        match (self.plans.calls(unit.key).map(<[u32]>::to_vec), unit.def.some()) {
+        match (self.plans.calls.get(&unit.key).cloned(), unit.def.some()) {
             (Some(lines), Some(def)) if self.seen_mark(&unit).is_none() => {
                 let def = self.s.units.def(def);
                 Some(excerpt::head(&self.s.source(i), &def, lines))
@@ -200,8 +193,7 @@ impl Assembly<'_> {
             return;
         }
         let shown = self.shown_code(|_| true);
-        let allowed = self.allowed();
-        let references = self.lanes.references(&mut self.s.units, &shown, self.page.page(), &allowed);
+        let references = self.references(&shown);
         self.show_links(&references, room, usize::MAX);
     }
 
@@ -209,8 +201,7 @@ impl Assembly<'_> {
     pub(super) fn show_callers(&mut self, room: u64) {
         let mut shown = self.shown_code(|_| true);
         shown.truncate(CALLED_MAX);
-        let allowed = self.allowed();
-        let callers = links::referrers(&mut self.s.units, &shown, Role::Code, &[EdgeKind::Call], &allowed);
+        let callers = self.referrers(&shown, Role::Code, &[EdgeKind::Call]);
         self.show_links(&callers, room, usize::MAX);
     }
 
@@ -228,8 +219,7 @@ impl Assembly<'_> {
 
     /// Returns tests of shown code, best first.
     pub(super) fn tests_of(&mut self, shown: &[Shown]) -> Vec<Link> {
-        let allowed = self.allowed();
-        let mut tests = links::tests(&mut self.s.units, shown, &allowed);
+        let mut tests = links::tests(&mut self.s.units, shown, &self.allowed);
         for t in &mut tests {
             let hit = self.s.gathered.scores.get(&t.unit.key);
             t.weight += hit.map_or(0.0, |h| h.0);
@@ -404,10 +394,6 @@ impl Assembly<'_> {
         self.at.insert(link.unit.key, self.s.claimed.len());
         self.s.claimed.extend(claimed);
         Some(self.s.claimed.len() - 1)
-    }
-
-    pub(super) fn allowed(&self) -> Allowed {
-        Allowed::of(&self.s.request.expansion, self.s.request.strictness)
     }
 
     /// The shown code, best first, with weights.

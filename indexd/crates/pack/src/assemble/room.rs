@@ -16,14 +16,14 @@ use std::rc::Rc;
 impl Assembly<'_> {
     /// The plan of a candidate's excerpt.
     pub(super) fn plan(&mut self, i: usize) -> Option<Plan> {
-        if let Some(known) = self.plans.of(i) {
+        if let Some(known) = self.plans.of.get(&i) {
             return known.clone();
         }
         if (self.ctx.cancel)() {
             return None;
         }
         let plan = self.new_plan(i);
-        self.plans.keep(i, plan.clone());
+        self.plans.of.insert(i, plan.clone());
         plan
     }
 
@@ -43,7 +43,7 @@ impl Assembly<'_> {
             head_lines: excerpt::HEAD_LINES,
             line_bytes: source.line_max(),
         };
-        Some(excerpt::plan(&unit, &source, head, None, room, &self.ctx.tuning.excerpts))
+        Some(excerpt::plan(&unit, &source, head, || None, room, &self.ctx.tuning.excerpts))
     }
 
     fn new_plan(&mut self, i: usize) -> Option<Plan> {
@@ -66,16 +66,14 @@ impl Assembly<'_> {
         }
         let head = unit.def.some().map(|d| self.s.units.def(d).head.start);
         let e = self.ctx.tuning.excerpts;
-        let size: u32 = unit.spans.iter().map(|(s, _)| s.len()).sum();
-        let fits_whole = size as usize <= room.whole_bytes.min(room.bytes);
-        let scores = (!fits_whole).then(|| self.line_scores(i, &source));
-        Some(excerpt::plan(&unit, &source, head, scores.as_ref(), room, &e))
+        let scores = || Some(self.line_scores(i, &source));
+        Some(excerpt::plan(&unit, &source, head, scores, room, &e))
     }
 
     /// The plan of a unit of which the text names only members, such as the fields of a long type: its
     /// signature and the lines of the members. `None` for a short unit.
     fn plan_of_members(&mut self, unit: &Unit, source: &Source) -> Option<Plan> {
-        let members = self.lanes.named().members(unit);
+        let members = self.lanes.named.members(unit);
         if members.is_empty() || unit.lines().count() <= excerpt::WHOLE_LINES {
             return None;
         }
@@ -205,7 +203,7 @@ impl Assembly<'_> {
                 places[(o.line - lines.start) as usize] += top;
             }
         }
-        let uses = self.plans.calls(c.unit.key).into_iter().flatten();
+        let uses = self.plans.calls.get(&c.unit.key).into_iter().flatten();
         for line in uses.filter(|l| lines.start <= **l && **l <= lines.end) {
             places[(line - lines.start) as usize] += top;
         }

@@ -7,7 +7,7 @@ use crate::excerpt::Plan;
 use crate::gather::{self, Gathered};
 use crate::identity::{Source, Sources};
 use crate::layout;
-use crate::pack::{Budgets, DropReason};
+use crate::pack::DropReason;
 use crate::page::Size;
 use crate::places;
 use crate::query::Query;
@@ -58,8 +58,6 @@ pub enum State {
 pub struct Selected<'a> {
     /// The request in force.
     pub request: Resolved,
-    /// The limits in force.
-    pub budgets: Budgets,
     /// The parsed text of the request.
     pub query: Query,
     /// The units that were read.
@@ -154,7 +152,7 @@ pub(super) fn claim_all(
                 out[first].merged.push(i);
                 State::Merged
             }
-            Fate::Overlaps(_) => State::Dropped(DropReason::Overlap),
+            Fate::Overlaps => State::Dropped(DropReason::Overlap),
             Fate::Kept if section.is_none() => State::Dropped(DropReason::NoRule),
             Fate::Kept => State::Open,
         };

@@ -57,7 +57,7 @@ proptest! {
         let budgets = json!({"maxTotalTokens": budget, "maxBytesPerItem": bytes, "stop": "budget"});
         let request = Request::from_json(json!({"query": words.join(" "), "budgets": budgets})).expect("a request");
         let asked = Asked::new(&request, &config).expect("options");
-        let mut a = Assembly::new(&view, &asked, &ctx).expect("candidates");
+        let mut a = Assembly::new(&view, asked.options.clone(), &ctx).expect("candidates");
         a.fill().expect("a page");
         for i in 0..a.s.claimed.len() {
             if a.page.left() < ROOM_MIN {

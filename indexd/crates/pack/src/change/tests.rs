@@ -59,10 +59,10 @@ fn check(change: &Change, expect: &[&str]) {
     let said: Vec<String> = segments(change)
         .iter()
         .map(|s| {
-            let (added, removed) = s.counts();
-            let contract = if s.is_contract { " contract" } else { "" };
-            let was = s.previous_name.as_ref().map_or(String::new(), |p| format!(" was {p}"));
-            format!("{} {}{was}{contract} +{added} -{removed}", s.name, s.status.name())
+            let part = &s.report;
+            let contract = if part.contract { " contract" } else { "" };
+            let was = part.previous_name.as_ref().map_or(String::new(), |p| format!(" was {p}"));
+            format!("{} {}{was}{contract} +{} -{}", part.name, part.status.name(), part.added, part.removed)
         })
         .collect();
     assert_eq!(said, expect);

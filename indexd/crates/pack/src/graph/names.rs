@@ -14,8 +14,8 @@ pub fn order(view: &dyn IndexView, defs: &mut [DefDoc]) {
     defs.sort_by_cached_key(|&d| (is_section(d), is_behind(view, d), std::cmp::Reverse(used(view, d))));
 }
 
-/// How much a definition is used.
-fn used(view: &dyn IndexView, def: DefDoc) -> u32 {
+/// The number of calls and uses of a definition.
+pub fn used(view: &dyn IndexView, def: DefDoc) -> u32 {
     [EdgeKind::Call, EdgeKind::Usage].iter().map(|k| view.in_degree(def, *k)).sum()
 }
 
@@ -95,11 +95,7 @@ fn announced(view: &dyn IndexView, record: &DefRecord, same: &[DefDoc]) -> Vec<D
 pub fn find_all(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
     let name = name.trim();
     if name.starts_with("scip:") {
-        let parts = name.rsplit(['/', '#', '.']).map(|p| p.split("(+").next().unwrap_or(p));
-        // What stands at the root of its package has a space before it.
-        let parts = parts.map(|p| p.trim_matches(['(', ')', '`', '.', ' ']));
-        let last = parts.into_iter().find(|p| !p.is_empty()).unwrap_or(name);
-        let mut defs = view.defs_named(last);
+        let mut defs = view.defs_named(last_name(name));
         defs.retain(|&d| indexd_model::symbol_id(view, d).is_some_and(|s| s.0 == name));
         return defs;
     }
@@ -123,6 +119,20 @@ pub fn find_all(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
         defs.retain(|d| fits(*d, if is_exact { &wanted } else { &inner }));
     }
     defs
+}
+
+/// Returns the name in the last descriptor of a SCIP symbol: `m` for `a/T#m().` and for `a/T#m(+1).`.
+pub fn last_name(symbol: &str) -> &str {
+    let mut name = symbol.trim_end_matches(['.', '(', ')', '#', '/', ':']);
+    if let Some((before, n)) = name.rsplit_once("(+")
+        && n.bytes().all(|b| b.is_ascii_digit())
+    {
+        name = before;
+    }
+    if let Some(inner) = name.strip_suffix('`') {
+        return inner.rsplit('`').next().unwrap_or(inner);
+    }
+    name.rsplit(['/', '#', '.', ' ', '`']).next().unwrap_or(name)
 }
 
 /// Whether `wanted` ends the definition's qualified name, perhaps with its module or package
@@ -201,4 +211,23 @@ pub fn is_behind(view: &dyn IndexView, def: DefDoc) -> bool {
     let path = view.path(record.file);
     let in_docs = path.split('/').rev().skip(1).any(|folder| matches!(folder, "doc" | "docs"));
     in_docs || is_test(view, &record) || later.iter().any(|r| roles.has(*r))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_symbol_names_its_last_descriptor() {
+        for (symbol, name) in [
+            ("scip:go gomod m . `a/b`/T#m().", "m"),
+            ("scip:java maven m . a/T#m(+1).", "m"),
+            ("scip:cpp . m . a/T#`operator+`(+12).", "operator+"),
+            ("scip:npm npm m . src/`a.b.ts`/", "a.b.ts"),
+            ("scip:npm npm m . f.", "f"),
+            ("scip:go gomod m . a/T#", "T"),
+        ] {
+            assert_eq!(last_name(symbol), name, "{symbol}");
+        }
+    }
 }

@@ -20,8 +20,6 @@ pub struct Expected {
     pub text: String,
     /// True for a name, false for a word.
     pub is_name: bool,
-    /// The terms of its parts, in order, stemmed.
-    pub parts: Vec<String>,
 }
 
 impl Query {
@@ -52,22 +50,21 @@ impl Query {
         if !is_name && is_stopword(&word.to_lowercase()) {
             return;
         }
-        let mut parts = Vec::new();
-        word_terms_of(word, |term, of| {
-            let is_whole = term.starts_with('=');
-            let weight = match (is_whole, is_name) {
-                (true, _) => w.expected_name,
-                (false, true) => w.expected_part,
-                (false, false) => w.expected_word,
-            };
-            self.raise(term, weight, of);
-            if !is_whole {
-                parts.push(term.to_owned());
-            }
+        let mut has_parts = false;
+        words(word, |_, of| {
+            word_terms(of, |term| {
+                let is_whole = term.starts_with('=');
+                let weight = match (is_whole, is_name) {
+                    (true, _) => w.expected_name,
+                    (false, true) => w.expected_part,
+                    (false, false) => w.expected_word,
+                };
+                self.raise(term, weight, of);
+                has_parts |= !is_whole;
+            });
         });
-        let is_new = !self.expected.iter().any(|e| e.text == word);
-        if is_new && !parts.is_empty() {
-            self.expected.push(Expected { text: word.to_owned(), is_name, parts });
+        if has_parts && !self.expected.iter().any(|e| e.text == word) {
+            self.expected.push(Expected { text: word.to_owned(), is_name });
         }
     }
 
@@ -79,16 +76,10 @@ impl Query {
                 term: term.to_owned(),
                 weight,
                 word: Some(word.to_owned()),
-                form_of: None,
-                is_expected: true,
+                ..QueryTerm::default()
             }),
         }
     }
-}
-
-/// Calls `f` with each term of a text and the word that holds it.
-fn word_terms_of<'t>(text: &'t str, mut f: impl FnMut(&str, &'t str)) {
-    words(text, |_, word| word_terms(word, |term| f(term, word)));
 }
 
 /// The word without marks around it.

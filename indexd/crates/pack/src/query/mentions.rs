@@ -13,16 +13,13 @@ const EXTENSIONS: [&str; 22] = [
 pub fn collect(lines: &[(Zone, &str)], query: &mut Query) {
     let mut frames = 0;
     for &(zone, line) in lines {
-        let mut rest = None;
         if let Some(frame) = frame(line.trim()) {
             // The frames nearest to the fault are last in Python and first in Go, so both ends are kept.
             frames += 1;
             if frames <= 2 * MENTIONS_MAX {
                 push(&mut query.paths, frame);
             }
-            rest = Some(());
-        }
-        if rest.is_none() {
+        } else {
             links_of(line, query);
             paths_of(line, query);
         }
@@ -160,11 +157,7 @@ fn looks_like_folder(path: &str) -> bool {
 
 /// True for `a.b.c` of identifiers, without numbers and single letters as in `e.g`.
 fn is_dotted_name(text: &str) -> bool {
-    text.split('.').all(|p| {
-        p.len() >= 2
-            && p.starts_with(|c: char| c.is_alphabetic() || c == '_')
-            && p.chars().all(|c| c.is_alphanumeric() || c == '_')
-    })
+    text.split('.').all(|p| p.len() >= 2 && is_identifier(p))
 }
 
 fn push_path(query: &mut Query, path: &str, is_dotted: bool, line: Option<u32>) {

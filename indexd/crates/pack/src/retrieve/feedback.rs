@@ -61,13 +61,7 @@ pub fn words_of_best(units: &Units, query: &Query, table: &Table, weight: f64) -
     let top = words.first().map_or(1.0, |w| w.0);
     words
         .into_iter()
-        .map(|(w, term)| QueryTerm {
-            term,
-            weight: weight * w / top,
-            word: None,
-            form_of: None,
-            is_expected: false,
-        })
+        .map(|(w, term)| QueryTerm { term, weight: weight * w / top, ..QueryTerm::default() })
         .collect()
 }
 

@@ -261,7 +261,7 @@ fn choose(
     first_pass(terms, &weights, s, cancel);
     let path_files = score_paths(terms, r, s);
     spread_paths(view, &path_files, s);
-    let mut kept = best(s, CANDIDATES_MAX);
+    let mut kept = best(s);
     kept.sort_unstable();
     // The arrays must be zero again for the next request.
     for c in s.touched.drain(..) {
@@ -272,16 +272,14 @@ fn choose(
 
 /// Adds the weight of each posting at average length.
 fn first_pass(terms: &[Term], weights: &[f64; N_FIELDS], s: &mut Scratch, cancel: &dyn Fn() -> bool) {
-    let mut scores = std::mem::take(&mut s.scores);
-    let mut touched = std::mem::take(&mut s.touched);
-    let last = terms.iter().filter_map(|t| s.postings(t).last()).map(|p| p.chunk.index()).max();
-    let n = last.map_or(0, |last| last + 1);
+    let n = terms.iter().filter_map(|t| s.postings(t).last()).map(|p| p.chunk.index() + 1).max().unwrap_or(0);
+    let Scratch { scores, touched, postings, .. } = s;
     if scores.len() < n {
         scores.resize(n, 0.0);
     }
     for t in terms.iter().take_while(|_| !cancel()) {
         let full = t.idf * t.weight;
-        for p in s.postings(t) {
+        for p in &postings[t.postings.clone()] {
             let tf = weigh(&p.counts, weights);
             if tf > 0.0 && full > 0.0 {
                 let score = &mut scores[p.chunk.index()];
@@ -292,8 +290,6 @@ fn first_pass(terms: &[Term], weights: &[f64; N_FIELDS], s: &mut Scratch, cancel
             }
         }
     }
-    s.scores = scores;
-    s.touched = touched;
 }
 
 /// The postings within a range of chunks.
@@ -314,13 +310,18 @@ fn score_paths(terms: &[Term], r: &Weights, s: &Scratch) -> Vec<(FileDoc, f64)> 
     }
     let mut files: Vec<(FileDoc, f64)> = sums.into_iter().filter(|f| f.1 > 0.0).collect();
     files.sort_unstable_by_key(|f| f.0);
-    if files.len() > PATH_FILES_MAX {
-        let mut scores: Vec<f64> = files.iter().map(|f| f.1).collect();
-        let (_, floor, _) = scores.select_nth_unstable_by(PATH_FILES_MAX - 1, |a, b| b.total_cmp(a));
-        let floor = *floor;
-        files.retain(|f| f.1 >= floor);
-    }
+    let floor = floor(files.iter().map(|f| f.1), PATH_FILES_MAX);
+    files.retain(|f| f.1 >= floor);
     files
+}
+
+/// The `n`-th best of some scores, `n` from 1; the least possible one if they are fewer.
+fn floor(scores: impl Iterator<Item = f64>, n: usize) -> f64 {
+    let mut scores: Vec<f64> = scores.collect();
+    if scores.len() <= n {
+        return f64::NEG_INFINITY;
+    }
+    *scores.select_nth_unstable_by(n - 1, |a, b| b.total_cmp(a)).1
 }
 
 /// Adds the score of a path to every chunk of its file.
@@ -341,14 +342,10 @@ fn spread_paths(view: &dyn IndexView, files: &[(FileDoc, f64)], s: &mut Scratch)
 }
 
 /// Returns the best chunks. Those that tie with the last one are kept too, so that handles do not decide.
-fn best(s: &Scratch, n: usize) -> Vec<u32> {
-    if s.touched.len() <= n || n == 0 {
-        return s.touched.clone();
-    }
-    let mut scores: Vec<f64> = s.touched.iter().map(|c| s.scores[*c as usize]).collect();
-    let (_, floor, _) = scores.select_nth_unstable_by(n - 1, |a, b| b.total_cmp(a));
-    let floor = *floor;
-    s.touched.iter().copied().filter(|c| s.scores[*c as usize] >= floor).collect()
+fn best(s: &Scratch) -> Vec<u32> {
+    let score = |c: &u32| s.scores[*c as usize];
+    let floor = floor(s.touched.iter().map(score), CANDIDATES_MAX);
+    s.touched.iter().copied().filter(|c| score(c) >= floor).collect()
 }
 
 /// Scores the kept chunks, which are ascending, with lengths and paths. The first `n_asked` terms belong to
@@ -370,7 +367,7 @@ fn second_pass(
     let records = read_kept(units, terms, &field_weights(r), kept, s);
     let full: Vec<f64> = terms.iter().map(|t| t.idf * t.weight).collect();
     let words = WordsOf::new(&terms[..n_asked], &full[..n_asked]);
-    let paths = PathCounts::of(&records, terms, s);
+    let paths = path_counts(&records, terms, s);
     let mut hits = Vec::with_capacity(kept.len());
     for ((&c, record), row) in kept.iter().zip(&records).zip(s.matrix.chunks_exact_mut(n_terms)) {
         let len: f64 = record.lens.iter().map(|l| f64::from(*l)).sum();
@@ -383,12 +380,12 @@ fn second_pass(
         let own = saturated(&row[..n_asked], &full[..n_asked]);
         let fed = saturated(&row[n_asked..], &full[n_asked..]);
         let covered = words.covered(&row[..n_asked]);
-        let in_path = paths.of_file(record.file);
+        let in_path = &paths[&record.file];
         let score = if in_path.is_empty() {
             own + fed
         } else {
-            for &(_, j, count) in in_path {
-                row[j as usize] += r.name * f64::from(count);
+            for &(j, count) in in_path {
+                row[j] += r.name * f64::from(count);
             }
             saturated(row, &full)
         };
@@ -466,61 +463,42 @@ fn read_kept(
     s: &mut Scratch,
 ) -> Vec<ChunkRecord> {
     let n_terms = terms.len();
-    let mut matrix = std::mem::take(&mut s.matrix);
+    let Scratch { matrix, slots, postings, .. } = s;
     matrix.clear();
     matrix.resize(kept.len() * n_terms, 0.0);
     let most = kept.last().map_or(0, |m| *m as usize + 1);
-    if s.slots.len() < most {
-        s.slots.resize(most, 0);
+    if slots.len() < most {
+        slots.resize(most, 0);
     }
     for (slot, &c) in kept.iter().enumerate() {
-        s.slots[c as usize] = slot as u32 + 1;
+        slots[c as usize] = slot as u32 + 1;
     }
     // Handles are ascending, so the postings of a term for them form one run.
     let range = kept.first().map_or(0, |c| *c as usize)..most;
     for (j, t) in terms.iter().enumerate() {
-        for p in within(s.postings(t), range.clone()) {
-            let slot = s.slots[p.chunk.index()] as usize;
+        for p in within(&postings[t.postings.clone()], range.clone()) {
+            let slot = slots[p.chunk.index()] as usize;
             if slot > 0 {
                 matrix[(slot - 1) * n_terms + j] = weigh(&p.counts, weights);
             }
         }
     }
     for &c in kept {
-        s.slots[c as usize] = 0;
+        slots[c as usize] = 0;
     }
-    s.matrix = matrix;
     kept.iter().map(|c| units.chunk(ChunkDoc(*c))).collect()
 }
 
-/// Occurrences of the terms in the paths of files.
-struct PathCounts {
-    /// The range of each file in `counts`.
-    files: FxHashMap<FileDoc, (u32, u32)>,
-    /// File, term and count, sorted.
-    counts: Vec<(FileDoc, u32, u8)>,
-}
-
-impl PathCounts {
-    /// Counts the files of `chunks` only, which are few compared with all files with a term in their path.
-    fn of(chunks: &[ChunkRecord], terms: &[Term], s: &Scratch) -> Self {
-        let mut files: FxHashMap<FileDoc, (u32, u32)> = chunks.iter().map(|c| (c.file, (0, 0))).collect();
-        let mut counts = Vec::new();
-        for (j, t) in terms.iter().enumerate() {
-            let known = s.paths(t).iter().filter(|p| files.contains_key(&p.file));
-            counts.extend(known.map(|p| (p.file, j as u32, p.count)));
+/// The terms in the paths of the files of `chunks`, which are few compared with all files with a term in their
+/// path: the index and the count of each.
+fn path_counts(chunks: &[ChunkRecord], terms: &[Term], s: &Scratch) -> FxHashMap<FileDoc, Vec<(usize, u8)>> {
+    let mut of: FxHashMap<FileDoc, Vec<(usize, u8)>> = chunks.iter().map(|c| (c.file, Vec::new())).collect();
+    for (j, t) in terms.iter().enumerate() {
+        for p in s.paths(t) {
+            if let Some(counts) = of.get_mut(&p.file) {
+                counts.push((j, p.count));
+            }
         }
-        counts.sort_unstable();
-        let mut start = 0;
-        for run in counts.chunk_by(|a, b| a.0 == b.0) {
-            let end = start + run.len() as u32;
-            files.insert(run[0].0, (start, end));
-            start = end;
-        }
-        Self { files, counts }
     }
-
-    fn of_file(&self, file: FileDoc) -> &[(FileDoc, u32, u8)] {
-        self.files.get(&file).map_or(&[], |(start, end)| &self.counts[*start as usize..*end as usize])
-    }
+    of
 }

@@ -27,10 +27,9 @@ const IN_CODE: f64 = 0.7;
 
 /// Sets the features `place` and `name`.
 pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
-    let mut files: FxHashMap<FileDoc, (f64, f64)> = FxHashMap::default();
+    let mut files: FxHashMap<FileDoc, f64> = FxHashMap::default();
     for word in &query.words {
-        let rarity = rarity(units.view, word);
-        mark_word(units, word, rarity, WORD_AS_FILE, &mut files);
+        mark_word(units, word, &mut files);
     }
     mark_pairs(units, &query.pairs, &mut files);
     let mut modules = Modules::default();
@@ -38,14 +37,13 @@ pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
         let found = resolve(units, mention, &mut modules);
         let share = 1.0 / (found.len().max(1) as f64).sqrt();
         for (file, rest) in found {
-            let at = files.entry(file).or_default();
-            at.0 = at.0.max(share);
+            raise(&mut files, file, share);
             mark_inside(units, mention, file, &rest, share, table);
         }
     }
     for h in &mut table.hits {
-        if let Some(&(file, folder)) = files.get(&h.unit.file) {
-            h.scored.features.raise(Feature::Place, file.max(folder));
+        if let Some(strength) = files.get(&h.unit.file) {
+            h.scored.features.raise(Feature::Place, *strength);
         }
     }
     for symbol in &query.symbols {
@@ -106,13 +104,7 @@ fn fit(line: Option<u32>, at: Lines, kind: ChunkKind) -> (bool, bool, u32) {
 
 /// The unit that contains a line.
 fn at_line(units: &mut Units, file: FileDoc, line: u32) -> Option<Rc<Unit>> {
-    let range = units.file(file).chunks.clone();
-    let (mut low, mut high) = (range.start, range.end);
-    while low < high {
-        let mid = low + (high - low) / 2;
-        if units.chunk(indexd_model::ChunkDoc(mid)).lines.end < line { low = mid + 1 } else { high = mid }
-    }
-    (low < range.end).then(|| units.of_chunk(indexd_model::ChunkDoc(low)))
+    units.first_chunk(file, |c| c.lines.end < line).map(|c| units.of_chunk(c))
 }
 
 /// The strength of a word as a name; lower if the word is common in the tree.
@@ -123,49 +115,44 @@ fn rarity(view: &dyn IndexView, word: &str) -> f64 {
     0.5 + 0.5 * (idf(n_chunks, u64::from(df)) / idf(n_chunks, 1)).min(1.0)
 }
 
+/// Raises the strength with which a file is named.
+fn raise(files: &mut FxHashMap<FileDoc, f64>, file: FileDoc, strength: f64) {
+    let at = files.entry(file).or_default();
+    *at = at.max(strength);
+}
+
 /// Marks files whose stem or folder is a plain word.
-fn mark_word(
-    units: &mut Units,
-    word: &str,
-    rarity: f64,
-    as_file: f64,
-    files: &mut FxHashMap<FileDoc, (f64, f64)>,
-) {
+fn mark_word(units: &mut Units, word: &str, files: &mut FxHashMap<FileDoc, f64>) {
     let found = units.files_with(word);
     if found.len() > FILES_NAMED_MAX {
         return;
     }
+    let rarity = rarity(units.view, word);
     let mut stems = Vec::new();
     let mut folders = Vec::new();
     let mut name = Name::of(word);
-    for f in found {
-        let path = &units.file(f).path;
+    for f in &*found {
+        let path = &units.file(*f).path;
         if name.is(stem_of(path)) {
-            stems.push(f);
+            stems.push(*f);
         } else if dir_of(path).split('/').any(|c| name.is(c)) {
-            folders.push(f);
+            folders.push(*f);
         }
     }
     for f in &stems {
-        let at = files.entry(*f).or_default();
-        at.0 = at.0.max(as_file * rarity / (stems.len() as f64).sqrt());
+        raise(files, *f, WORD_AS_FILE * rarity / (stems.len() as f64).sqrt());
     }
     if folders.len() <= FOLDER_FILES_MAX {
         for f in &folders {
-            let at = files.entry(*f).or_default();
-            at.1 = at.1.max(rarity / indexd_text::bm25::ln(1.0 + folders.len() as f64).max(1.0));
+            raise(files, *f, rarity / indexd_text::bm25::ln(1.0 + folders.len() as f64).max(1.0));
         }
     }
 }
 
 /// Marks files with two neighbouring words as neighbouring components of their path, without the extension.
-fn mark_pairs(units: &mut Units, pairs: &[(String, String)], files: &mut FxHashMap<FileDoc, (f64, f64)>) {
-    let mut known: FxHashMap<&str, Vec<FileDoc>> = FxHashMap::default();
+fn mark_pairs(units: &mut Units, pairs: &[(String, String)], files: &mut FxHashMap<FileDoc, f64>) {
     for (first, second) in pairs {
-        for word in [first, second] {
-            known.entry(word).or_insert_with(|| units.files_with(word));
-        }
-        let (with_first, with_second) = (&known[first.as_str()], &known[second.as_str()]);
+        let (with_first, with_second) = (units.files_with(first), units.files_with(second));
         if with_first.len().max(with_second.len()) > FILES_NAMED_MAX {
             continue;
         }
@@ -180,8 +167,7 @@ fn mark_pairs(units: &mut Units, pairs: &[(String, String)], files: &mut FxHashM
             })
             .collect();
         for f in &found {
-            let at = files.entry(*f).or_default();
-            at.1 = at.1.max(1.0 / (found.len() as f64).sqrt());
+            raise(files, *f, 1.0 / (found.len() as f64).sqrt());
         }
     }
 }
@@ -234,13 +220,13 @@ impl Modules {
         if let Some(known) = self.0.get(name) {
             return Rc::clone(known);
         }
-        let mut files = units.files_with(name);
-        files.retain(|f| {
-            let file = units.file(*f);
+        let all = units.files_with(name);
+        let is_module = |f: &&FileDoc| {
+            let file = units.file(**f);
             let stem = stem_of(&file.path);
             stem == name || stem == PACKAGE
-        });
-        let files: Rc<[FileDoc]> = files.into();
+        };
+        let files: Rc<[FileDoc]> = all.iter().filter(is_module).copied().collect();
         self.0.insert(name.to_owned(), Rc::clone(&files));
         files
     }
@@ -262,7 +248,7 @@ fn resolve_path(units: &mut Units, parts: &[&str]) -> Vec<(FileDoc, Vec<String>)
     let Some(name) = parts.last() else { return Vec::new() };
     let files = units.files_with(stem_of(name));
     let mut best = (1, Vec::new());
-    for &file in &files {
+    for &file in &*files {
         let record = units.file(file);
         let shared = record.path.rsplit('/').zip(parts.iter().rev()).take_while(|(a, b)| a == *b).count();
         if shared > best.0 {
@@ -277,7 +263,7 @@ fn resolve_path(units: &mut Units, parts: &[&str]) -> Vec<(FileDoc, Vec<String>)
     }
     let folder = parts.join("/");
     let is_inside = |file: &FileDoc| is_in_folder(dir_of(&units.file(*file).path), &folder);
-    files.into_iter().filter(is_inside).map(|file| (file, Vec::new())).collect()
+    files.iter().copied().filter(is_inside).map(|file| (file, Vec::new())).collect()
 }
 
 /// True if consecutive components of `dir` equal `folder`.
@@ -293,7 +279,7 @@ fn resolve_dotted(units: &mut Units, parts: &[&str], modules: &mut Modules) -> V
     for (k, name) in parts.iter().enumerate().rev() {
         // A mention may name a folder only by its last component.
         let is_end = k + 1 == parts.len();
-        let files = if is_end { units.files_with(name).into() } else { modules.of(units, name) };
+        let files = if is_end { units.files_with(name) } else { modules.of(units, name) };
         for &file in &*files {
             let record = units.file(file);
             let (dir, stem) = (dir_of(&record.path), stem_of(&record.path));

@@ -2,13 +2,13 @@
 
 use super::nearest::{self, Near};
 use crate::assemble::{Claimed, Selected, State};
-use crate::pack::{Basis, DropReason, LimitSource, Stats};
+use crate::pack::{Basis, Budgets, DropReason, LimitSource, Stats};
 use crate::query::Kind;
 use crate::request::{Layout, Stop};
-use crate::write::final_state;
 use indexd_api::ErrorCode;
-use indexd_model::{DefKind, IndexView, limits};
+use indexd_model::{DefKind, limits};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Minimum weight of a missing word that is reported: that of one mention in prose. Code and traces from
 /// other programs contain many words that the index need not have.
@@ -24,12 +24,12 @@ const SUGGESTIONS_MAX: usize = 3;
 const SUGGESTED_SEED_MIN: f64 = 1.0 / 3.0;
 
 /// Returns follow-ups, hints and warnings.
-pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<String>) {
+pub(super) fn of(a: &mut Selected, budgets: &Budgets, stats: &Stats) -> Guidance {
     let is_empty = stats.included == 0 && !a.shows_changes();
     let is_doubt = stats.found > 0 && is_doubt(a);
     let words = Words::of(a);
     let mut g = Guidance::default();
-    g.tell_of_the_request(a);
+    g.tell_of_the_request(a, budgets);
     if is_empty {
         g.warnings.push(ErrorCode::NoContent.name().to_owned());
     }
@@ -57,17 +57,19 @@ pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, 
     }
     // A follow-up is a request that can be sent as it is; advice is a hint.
     if is_empty && g.next.is_empty() {
-        g.hints.push(advice(a.units.view).to_owned());
+        let is_blank = a.units.view.files().is_empty();
+        let advice = "name a file, a symbol or an error message";
+        g.hints.push(if is_blank { "the index holds no files" } else { advice }.to_owned());
     }
-    (g.next, g.hints, g.warnings)
+    g
 }
 
 /// The messages, in order.
 #[derive(Default)]
-struct Guidance {
-    next: Vec<String>,
-    hints: Vec<String>,
-    warnings: Vec<String>,
+pub(super) struct Guidance {
+    pub next: Vec<String>,
+    pub hints: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// Said where a window is used up before anything is packed.
@@ -76,15 +78,15 @@ const NOTHING_LEFT: &str = "responseReserve and systemReserve leave no tokens of
 
 impl Guidance {
     /// Reports parts of the request that could not be honoured.
-    fn tell_of_the_request(&mut self, a: &Selected) {
-        let negative = a.budgets.negative_reserves.iter();
+    fn tell_of_the_request(&mut self, a: &Selected, budgets: &Budgets) {
+        let negative = budgets.negative_reserves.iter();
         self.warnings.extend(negative.map(|name| format!("{name} is negative and counts as 0")));
-        let limit = a.budgets.max_total_tokens;
+        let limit = budgets.max_total_tokens;
         let is_set = !matches!(limit.source, LimitSource::Request | LimitSource::Client);
         if limit.value == 0 && (is_set || a.request.context_budget.is_some()) {
             self.warnings.push(NOTHING_LEFT.to_owned());
         }
-        let clamped = a.budgets.clamped.iter();
+        let clamped = budgets.clamped.iter();
         self.warnings
             .extend(clamped.map(|c| format!("{} of {} was clamped to {}", c.limit, c.asked, c.granted)));
         let packs = a.request.seen.iter().filter(|id| id.starts_with("pack:"));
@@ -137,7 +139,7 @@ impl Guidance {
         };
         let n_cut = a.claimed.iter().filter(is_cut).count();
         if n_cut > 0 {
-            let raise = raise("maxBytesPerItem", is_at_most(a, "maxBytesPerItem"));
+            let raise = raise(a, "maxBytesPerItem");
             self.hints.push(format!("there is room for more of {n_cut} items; {raise}"));
         }
         let is_all = stats.dropped_by_reason.get("budget") == Some(&0) && stats.included > 0;
@@ -160,7 +162,7 @@ impl Guidance {
         let or_ask = if self.next.is_empty() { "" } else { " or ask for one of the suggested names" };
         self.hints.extend(no_room.iter().map(|(limit, n)| {
             let candidates = if *n == 1 { "candidate" } else { "candidates" };
-            format!("{n} {candidates} had no room; {}{or_ask}", raise(limit, is_at_most(a, limit)))
+            format!("{n} {candidates} had no room; {}{or_ask}", raise(a, limit))
         }));
         self.hints.extend(cut_sections(a, stats));
     }
@@ -217,29 +219,17 @@ fn unclaimed(a: &Selected) -> Option<String> {
         .then(|| format!("{n} {candidates} {NO_SECTION}; layout graph has one"))
 }
 
-/// The advice if nothing was found.
-fn advice(view: &dyn IndexView) -> &'static str {
-    if view.files().is_empty() {
-        return "the index holds no files";
-    }
-    "name a file, a symbol or an error message"
-}
-
-/// The advice about a limit.
-fn raise(limit: &str, is_at_most: bool) -> String {
-    if is_at_most { format!("{limit} is at its most") } else { format!("raise {limit}") }
-}
-
-/// True if a limit of the request is at its maximum.
-fn is_at_most(a: &Selected, limit: &str) -> bool {
+/// The advice about a limit of the request, which may be at its maximum.
+fn raise(a: &Selected, limit: &str) -> String {
     let caps = a.request.budgets;
-    match limit {
+    let is_at_most = match limit {
         "maxItems" => caps.max_items >= u64::from(limits::ITEMS_MAX),
         "maxItemsPerSection" => caps.max_items_per_section >= u64::from(limits::ITEMS_PER_SECTION_MAX),
         "maxBytesPerItem" => caps.max_bytes_per_item >= u64::from(limits::BYTES_PER_ITEM_MAX),
         "maxTotalChars" => caps.max_total_chars >= u64::from(limits::TOTAL_CHARS_MAX),
         _ => false,
-    }
+    };
+    if is_at_most { format!("{limit} is at its most") } else { format!("raise {limit}") }
 }
 
 /// The text with missing words replaced by the nearest ones; for a long text only the nearest words.
@@ -282,31 +272,26 @@ fn has_no_room(state: State) -> bool {
 /// The best definitions that did not fit but match the text well, by name and place. As a query each of these
 /// is found first; as a place it can be opened. If none matches well, the best candidate that did not fit.
 fn suggested(a: &Selected) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    let is_good = |c: &Claimed| has_no_room(c.state) && c.candidate.seed_score >= SUGGESTED_SEED_MIN;
-    let matching = a.claimed.iter().filter(|c| is_good(c));
-    for candidate in matching.map(|c| &c.candidate) {
-        let Some(def) = candidate.unit.def.some().map(|d| a.units.view.def(d)) else { continue };
-        if def.kind == DefKind::Section || def.qualified.is_empty() {
-            continue;
-        }
-        out.push(format!("{} {}:{}", def.qualified, candidate.file.path, candidate.unit.lines().start));
-        if out.len() == SUGGESTIONS_MAX {
-            break;
-        }
-    }
+    let without_room = || a.claimed.iter().filter(|c| has_no_room(c.state));
+    let good = without_room().filter(|c| c.candidate.seed_score >= SUGGESTED_SEED_MIN);
+    let named = good.filter(|c| name_of(a, c).is_some()).take(SUGGESTIONS_MAX);
+    let mut out: Vec<String> = named.map(|c| name_and_place(a, c)).collect();
     if out.is_empty() {
-        out.extend(a.claimed.iter().find(|c| has_no_room(c.state)).map(|c| name_and_place(a, c)));
+        out.extend(without_room().next().map(|c| name_and_place(a, c)));
     }
     out
 }
 
 /// A candidate as a query: its qualified name, if any, and its place.
 fn name_and_place(a: &Selected, c: &Claimed) -> String {
-    let def = c.candidate.unit.def.some().map(|d| a.units.view.def(d));
-    let name = def.filter(|d| d.kind != DefKind::Section && !d.qualified.is_empty());
-    let place = format!("{}:{}", c.candidate.file.path, c.candidate.unit.lines().start);
-    name.map_or(place.clone(), |d| format!("{} {place}", d.qualified))
+    let name = name_of(a, c).map_or_else(String::new, |name| format!("{name} "));
+    format!("{name}{}:{}", c.candidate.file.path, c.candidate.unit.lines().start)
+}
+
+/// The qualified name of a candidate that is not a section of a document.
+fn name_of(a: &Selected, c: &Claimed) -> Option<Arc<str>> {
+    let def = c.candidate.unit.def.some().map(|d| a.units.view.def(d))?;
+    Some(def.qualified).filter(|name| def.kind != DefKind::Section && !name.is_empty())
 }
 
 /// Reports sections in which nothing fitted, with the number of their candidates.
@@ -331,8 +316,8 @@ fn no_room(a: &Selected) -> BTreeMap<&'static str, u64> {
             > u128::from(a.size.tokens) * u128::from(caps.max_total_chars);
     let whole = if is_chars { "maxTotalChars" } else { "maxTotalTokens" };
     let mut out = BTreeMap::new();
-    for i in 0..a.claimed.len() {
-        let limit = match final_state(a, i) {
+    for (i, c) in a.claimed.iter().enumerate() {
+        let limit = match c.state {
             State::Dropped(DropReason::SectionCap) => "maxItemsPerSection",
             State::Dropped(DropReason::ItemCap) => "maxItems",
             State::Dropped(DropReason::TooLarge) if a.has_no_line(i) => "maxBytesPerItem",

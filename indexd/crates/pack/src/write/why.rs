@@ -7,9 +7,9 @@ use crate::candidate::{Origin, Step};
 use crate::canonical::round6;
 use crate::expand::shown_kind;
 use crate::identity::{Source, evidence_id};
-use crate::pack::{Evidence, Form, PathStep, Why, Word};
+use crate::pack::{Evidence, Form, PathStep, Why};
 use crate::query::Kind;
-use crate::request::{EdgeType, Layout};
+use crate::request::Layout;
 use crate::role::Role;
 use crate::score::{FEATURES, Feature, Features};
 use crate::unit::UnitKey;
@@ -28,27 +28,8 @@ pub(super) fn why(a: &mut Selected, i: usize, source: &Source) -> Why {
     let (path, evidence) = steps(a, i);
     let c = &a.claimed[i].candidate;
     let rule = match (c.origin, c.path.last()) {
-        (Origin::Edge, Some(step)) => match shown_kind(step.kind).0 {
-            EdgeType::Call => "call-neighbor",
-            EdgeType::Usage => "usage-neighbor",
-            EdgeType::Import => "import-neighbor",
-            EdgeType::Export => "export-neighbor",
-            EdgeType::Dataflow => "dataflow-neighbor",
-        },
-        (Origin::Neighbour, _) => "same-file-neighbor",
-        (Origin::Around, _) => "enclosing-type",
-        (Origin::Export, _) => "module-export",
-        (Origin::Text, _) => match c.role {
-            Role::Test => "test-match",
-            Role::Doc => "doc-match",
-            _ => "config-match",
-        },
-        _ => match &c.scored {
-            Some(scored) => seed_rule(&scored.features, a.query.kind),
-            None if a.is_changed(i) => "changed",
-            None if a.request.focus.is_some() => "focus",
-            None => "seed-symbol",
-        },
+        (Origin::Edge, Some(step)) => format!("{}-neighbor", shown_kind(step.kind)),
+        _ => rule_without_edge(a, i).to_owned(),
     };
     let has_gap = c.has_gap && a.request.expansion.require_evidence;
     let dispatch = is_dispatch(&c.path).then(|| Rule::Dispatch.name().to_owned());
@@ -65,7 +46,23 @@ pub(super) fn why(a: &mut Selected, i: usize, source: &Source) -> Why {
         let is_own = *e.file_rel_path == *c.file.path && holds(c.unit.lines(), e.line);
         e.outside_excerpt = is_own && !is_shown(a, i, e.line);
     }
-    Why { rule: rule.to_owned(), path, evidence, evidence_gap: has_gap, also }
+    Why { rule, path, evidence, evidence_gap: has_gap, also }
+}
+
+fn rule_without_edge(a: &Selected, i: usize) -> &'static str {
+    let c = &a.claimed[i].candidate;
+    match (c.origin, &c.scored, c.role) {
+        (Origin::Neighbour, ..) => "same-file-neighbor",
+        (Origin::Around, ..) => "enclosing-type",
+        (Origin::Export, ..) => "module-export",
+        (Origin::Text, _, Role::Test) => "test-match",
+        (Origin::Text, _, Role::Doc) => "doc-match",
+        (Origin::Text, ..) => "config-match",
+        (_, Some(scored), _) => seed_rule(&scored.features, a.query.kind),
+        _ if a.is_changed(i) => "changed",
+        _ if a.request.focus.is_some() => "focus",
+        _ => "seed-symbol",
+    }
 }
 
 /// Finds the calls and uses between items that show code, and notes them at both items.
@@ -170,7 +167,7 @@ pub(super) fn steps(a: &mut Selected, i: usize) -> (Vec<PathStep>, Vec<Evidence>
     let mut path = Vec::new();
     let mut evidence = Vec::new();
     for step in walked {
-        let (edge_type, subkind) = shown_kind(step.kind);
+        let subkind = matches!(step.kind, EdgeKind::Inherit | EdgeKind::Implement);
         let from = a.sources.endpoint(&mut a.units, step.from);
         let to = a.sources.endpoint(&mut a.units, step.to);
         let file = a.units.view.def(step.site).file;
@@ -187,10 +184,9 @@ pub(super) fn steps(a: &mut Selected, i: usize) -> (Vec<PathStep>, Vec<Evidence>
                 outside_excerpt: false,
             }
         });
-        let edge_type = edge_name(edge_type);
         path.push(PathStep {
-            edge_type: edge_type.into(),
-            subkind: subkind.map(Word::from),
+            edge_type: shown_kind(step.kind).name().into(),
+            subkind: subkind.then(|| step.kind.name().into()),
             from,
             to,
             evidence_id: found.as_ref().map(|e| e.evidence_id.clone()),
@@ -198,16 +194,6 @@ pub(super) fn steps(a: &mut Selected, i: usize) -> (Vec<PathStep>, Vec<Evidence>
         evidence.extend(found);
     }
     (path, evidence)
-}
-
-fn edge_name(kind: EdgeType) -> &'static str {
-    match kind {
-        EdgeType::Call => "call",
-        EdgeType::Usage => "usage",
-        EdgeType::Import => "import",
-        EdgeType::Export => "export",
-        EdgeType::Dataflow => "dataflow",
-    }
 }
 
 /// The heaviest query terms in the unit, each with its first shown line, else its first line. Text between

@@ -33,11 +33,9 @@ fn unsaved_first(chunks: Vec<ContextChunk>, gone: &mut Vec<Excluded>) -> Vec<Con
                 before.is_some_and(|r| r.end >= c.start_line)
             })
     };
-    let mut out = Vec::with_capacity(chunks.len());
-    for c in chunks {
-        if is_stale(&c) { gone.push(Excluded { chunk: c, reason: "overlap" }) } else { out.push(c) }
-    }
-    out
+    let (stale, fresh): (Vec<_>, Vec<_>) = chunks.into_iter().partition(is_stale);
+    gone.extend(stale.into_iter().map(|chunk| Excluded { chunk, reason: "overlap" }));
+    fresh
 }
 
 /// Keeps the first, and so best ranked, of equal texts. It lists the other sources that offered it.

@@ -2,6 +2,7 @@
 
 use super::budget::{Full, Ledger};
 use super::{ContextChunk, Excluded, Settings};
+use indexd_api::PackError;
 use indexd_api::sources::SourceType;
 use std::collections::BTreeMap;
 
@@ -10,18 +11,21 @@ pub struct Costs<'a> {
     /// A bound of the tokens that a chunk adds to any text; cheap.
     pub bound: &'a dyn Fn(&ContextChunk) -> u64,
     /// The tokens of the text of these chunks as a whole.
-    pub exact: &'a dyn Fn(&[&ContextChunk]) -> u64,
+    pub exact: &'a dyn Fn(&[&ContextChunk]) -> Result<u64, PackError>,
 }
 
 /// Takes chunks in rank order while they fit; with a balance below 100, first within the share of each kind of
 /// source. Where the bound of a chunk has no room, its exact cost decides, so no chunk that is left out would
 /// fit after those before it. Returns the chosen ones, best first, and the others with reasons.
+///
+/// # Errors
+/// Those of [`Costs::exact`].
 pub fn select(
     chunks: Vec<ContextChunk>,
     settings: &Settings,
     budget: &mut Ledger,
     costs: &Costs,
-) -> (Vec<ContextChunk>, Vec<Excluded>) {
+) -> Result<(Vec<ContextChunk>, Vec<Excluded>), PackError> {
     let is_balanced = settings.balance_percent < 100;
     let share =
         (budget.remaining() + budget.allocated()) * u64::from(settings.balance_percent.min(100)) / 100;
@@ -31,14 +35,14 @@ pub fn select(
         let tokens = (costs.bound)(chunk);
         let own = used.entry(chunk.source_type).or_default();
         if !(is_balanced && *own + tokens > share) {
-            filling.take(&chunks, i);
+            filling.take(&chunks, i)?;
         }
         *own += if filling.taken[i].is_ok() { tokens } else { 0 };
     }
     // Tokens left over by the shares go to the best of the rest.
     for i in 0..if is_balanced { chunks.len() } else { 0 } {
         if filling.taken[i].is_err() {
-            filling.take(&chunks, i);
+            filling.take(&chunks, i)?;
         }
     }
     let taken = filling.taken;
@@ -49,7 +53,7 @@ pub fn select(
             Err(reason) => excluded.push(Excluded { chunk, reason }),
         }
     }
-    (chosen, excluded)
+    Ok((chosen, excluded))
 }
 
 /// A budget that is being filled.
@@ -63,12 +67,12 @@ struct Filling<'a, 'c> {
 
 impl Filling<'_, '_> {
     /// Takes a chunk if it fits.
-    fn take(&mut self, chunks: &[ContextChunk], i: usize) {
+    fn take(&mut self, chunks: &[ContextChunk], i: usize) -> Result<(), PackError> {
         let (chunk, bound) = (&chunks[i], (self.costs.bound)(&chunks[i]));
         let mut full = self.budget.allocate(chunk.source_type, bound);
         self.is_settled &= full.is_err();
         if matches!(full, Err(Full::Total(_))) && !self.is_settled {
-            self.budget.settle((self.costs.exact)(&self.with(chunks, None)));
+            self.budget.settle((self.costs.exact)(&self.with(chunks, None))?);
             full = self.budget.allocate(chunk.source_type, bound);
             self.is_settled = full.is_err();
         }
@@ -76,7 +80,7 @@ impl Filling<'_, '_> {
         if let Err(Full::Total(left)) = full
             && u64::from(chunk.token_count) <= left + JOINED
         {
-            let with = (self.costs.exact)(&self.with(chunks, Some(i)));
+            let with = (self.costs.exact)(&self.with(chunks, Some(i)))?;
             full = self.budget.allocate(chunk.source_type, with.saturating_sub(self.budget.allocated()));
         }
         self.taken[i] = full.map_err(|full| match full {
@@ -84,6 +88,7 @@ impl Filling<'_, '_> {
             Full::Total(0) => "budget",
             Full::Total(_) => "too-large",
         });
+        Ok(())
     }
 
     /// The chunks that are taken, and one more.
@@ -114,9 +119,9 @@ mod tests {
         let name = |c: &ContextChunk| c.file_path.clone().unwrap();
         let mut ledger = Ledger::new(total, settings.category_tokens.clone());
         let own = |c: &ContextChunk| u64::from(c.token_count);
-        let exact = |chunks: &[&ContextChunk]| chunks.iter().map(|c| own(c)).sum();
+        let exact = |chunks: &[&ContextChunk]| Ok(chunks.iter().map(|c| own(c)).sum());
         let costs = Costs { bound: &own, exact: &exact };
-        let (chosen, excluded) = super::select(chunks, settings, &mut ledger, &costs);
+        let (chosen, excluded) = super::select(chunks, settings, &mut ledger, &costs).unwrap();
         assert!(ledger.allocated() <= total);
         (chosen.iter().map(name).collect(), excluded.iter().map(|e| (name(&e.chunk), e.reason)).collect())
     }
@@ -212,7 +217,7 @@ mod tests {
         let asked = std::cell::Cell::new(0);
         let exact = |chunks: &[&ContextChunk]| {
             asked.set(asked.get() + 1);
-            chunks.iter().map(|c| u64::from(c.token_count)).sum::<u64>() + 3
+            Ok(chunks.iter().map(|c| u64::from(c.token_count)).sum::<u64>() + 3)
         };
         for (total, chosen, is_counted) in
             [(14, &[4, 4, 3][..], true), (13, &[4, 4], true), (10, &[4, 3], true), (21, &[4, 4, 3], false)]
@@ -220,7 +225,7 @@ mod tests {
             let mut ledger = Ledger::new(total, BTreeMap::new());
             asked.set(0);
             let costs = Costs { bound: &bound, exact: &exact };
-            let (found, left) = super::select(chunks(), &Settings::default(), &mut ledger, &costs);
+            let (found, left) = super::select(chunks(), &Settings::default(), &mut ledger, &costs).unwrap();
             let tokens: Vec<u32> = found.iter().map(|c| c.token_count).collect();
             assert_eq!((&*tokens, found.len() + left.len()), (chosen, 3), "{total}");
             assert_eq!(asked.get() > 0, is_counted, "{total}");

@@ -201,8 +201,9 @@ fn stages_are_functions_over_records() {
     unique.reverse();
     let mut ledger = Ledger::new(2, BTreeMap::new());
     let own = |c: &ContextChunk| u64::from(c.token_count);
-    let exact = |chunks: &[&ContextChunk]| chunks.iter().map(|c| own(c)).sum();
-    let (chosen, left) = select(unique, &settings, &mut ledger, &Costs { bound: &own, exact: &exact });
+    let exact = |chunks: &[&ContextChunk]| Ok(chunks.iter().map(|c| own(c)).sum());
+    let (chosen, left) =
+        select(unique, &settings, &mut ledger, &Costs { bound: &own, exact: &exact }).unwrap();
     assert_eq!((gone.len(), left.len(), ledger.remaining()), (0, 0, 0));
     assert_eq!(chosen.iter().map(|c| c.content.to_uppercase()).collect::<String>(), "TWO\nONE\n");
 }
