@@ -4,19 +4,17 @@
 //! [`Repository::staged`], which tells the files that git has seen unchanged.
 
 use crate::repository::{Repository, raw};
+use crate::trees::{self, Sides, kind_of};
 use crate::{CommitId, Unavailable, hex};
 use gix::bstr::{BStr, ByteSlice};
 use gix::hash::ObjectId;
 use gix::index::entry::{Flags, Mode, Stage};
-use gix::objs::tree::EntryKind;
 use std::collections::BTreeMap;
 
 /// Files that one comparison lists at most.
 pub const FILES_MAX: usize = 200_000;
 /// Bytes of the longest name of a commit.
 const NAME_BYTES_MAX: usize = 256;
-/// Levels of nested folders that are entered.
-const DEPTH_MAX: usize = 256;
 
 /// Reasons for which two states cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -135,10 +133,7 @@ impl Repository {
     /// # Errors
     /// [`CompareError::Unavailable`] for missing objects; [`CompareError::TooMany`].
     pub fn differing(&self, from: &str, to: &str) -> Result<BTreeMap<String, Sides>, CompareError> {
-        let (from, to) = (self.root_of(from)?, self.root_of(to)?);
-        let mut out = BTreeMap::new();
-        self.walk([from, to], "", 0, &mut out)?;
-        Ok(out)
+        self.differing_trees([self.root_of(from)?, self.root_of(to)?])
     }
 
     /// All paths of a commit below the workspace's root.
@@ -146,9 +141,8 @@ impl Repository {
     /// # Errors
     /// As [`Repository::differing`].
     pub fn paths_of(&self, commit: &str) -> Result<BTreeMap<String, Kept>, CompareError> {
-        let mut out = BTreeMap::new();
-        self.walk([None, self.root_of(commit)?], "", 0, &mut out)?;
-        Ok(out.into_iter().filter_map(|(path, s)| Some((path, s.after?))).collect())
+        let all = self.differing_trees([None, self.root_of(commit)?])?;
+        Ok(all.into_iter().filter_map(|(path, s)| Some((path, s.after?))).collect())
     }
 
     /// The files among them, with the ids of their contents.
@@ -181,7 +175,7 @@ impl Repository {
                 self.add_folder(full.trim_end_matches('/'), entry.id, &mut out)?;
                 continue;
             }
-            let Some(kind) = kind_of(entry.mode) else { continue };
+            let Some(kind) = entry.mode.to_tree_entry_mode().and_then(kind_of) else { continue };
             let Some(path) = full.strip_prefix(&*self.prefix) else { continue };
             let kept = Kept { id: raw(&entry.id)?, kind };
             if entry.stage() != Stage::Unconflicted {
@@ -205,9 +199,8 @@ impl Repository {
 
     /// Adds the files of a folder that a sparse index holds as one entry.
     fn add_folder(&self, full: &str, tree: ObjectId, out: &mut Index) -> Result<(), CompareError> {
-        let mut files = BTreeMap::new();
-        self.walk([None, Some(tree)], full, 0, &mut files)?;
-        for (full, sides) in files {
+        for (below, sides) in self.differing_trees([None, Some(tree)])? {
+            let full = format!("{full}/{below}");
             let (Some(path), Some(kept)) = (full.strip_prefix(&*self.prefix), sides.after) else { continue };
             let is_fixed = !self.is_there(&full);
             let staged = Staged { kept, mtime: None, size: 0, is_fixed, is_intended: false };
@@ -239,6 +232,11 @@ impl Repository {
         self.read(id, bytes_max).ok()
     }
 
+    fn differing_trees(&self, trees: [Option<ObjectId>; 2]) -> Result<BTreeMap<String, Sides>, CompareError> {
+        let found = trees::differing(&self.repo, trees, |_| true, FILES_MAX)?;
+        Ok(found.ok_or(CompareError::TooMany)?.into_iter().collect())
+    }
+
     /// The tree of the workspace's root in a commit; `None` where the commit has no such folder.
     fn root_of(&self, commit: &str) -> Result<Option<ObjectId>, CompareError> {
         let missing = || Unavailable::Unreadable { reason: "a commit or folder is missing" };
@@ -250,87 +248,6 @@ impl Repository {
         let names = self.prefix.split_terminator('/').map(str::as_bytes);
         let entry = tree.lookup_entry(names).map_err(|_| missing())?;
         Ok(entry.filter(|e| e.mode().is_tree()).map(|e| ObjectId::from(e.id())))
-    }
-
-    fn walk(
-        &self,
-        trees: [Option<ObjectId>; 2],
-        folder: &str,
-        depth: usize,
-        out: &mut BTreeMap<String, Sides>,
-    ) -> Result<(), CompareError> {
-        if trees[0] == trees[1] || depth > DEPTH_MAX {
-            return Ok(());
-        }
-        // A folder has no kind.
-        type Entry = (Option<Kind>, ObjectId);
-        let mut names: BTreeMap<String, [Option<Entry>; 2]> = BTreeMap::new();
-        for (side, tree) in trees.iter().enumerate() {
-            let Some(tree) = tree else { continue };
-            let missing = || Unavailable::Unreadable { reason: "a folder is missing" };
-            let tree = self.repo.find_tree(*tree).map_err(|_| missing())?;
-            for entry in tree.iter() {
-                let entry = entry.map_err(|_| missing())?;
-                let kind = match entry.mode().kind() {
-                    EntryKind::Tree => None,
-                    EntryKind::Blob => Some(Kind::File),
-                    EntryKind::BlobExecutable => Some(Kind::Program),
-                    EntryKind::Link => Some(Kind::Link),
-                    EntryKind::Commit => Some(Kind::Module),
-                };
-                // A path that is not UTF-8 cannot belong to a workspace.
-                let Ok(name) = entry.filename().to_str() else { continue };
-                names.entry(name.to_owned()).or_default()[side] = Some((kind, ObjectId::from(entry.id())));
-            }
-        }
-        for (name, sides) in names {
-            if sides[0] == sides[1] {
-                continue;
-            }
-            let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-            let folder = |side: usize| sides[side].filter(|s| s.0.is_none()).map(|s| s.1);
-            self.walk([folder(0), folder(1)], &path, depth + 1, out)?;
-            let kept = |side: usize| {
-                let (kind, id) = sides[side].and_then(|(kind, id)| Some((kind?, id)))?;
-                Some(raw(&id).map(|id| Kept { id, kind }))
-            };
-            let sides = Sides { before: kept(0).transpose()?, after: kept(1).transpose()? };
-            if sides.before != sides.after {
-                out.insert(path, sides);
-            }
-            if out.len() > FILES_MAX {
-                return Err(CompareError::TooMany);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The bytes of a blob, unless its declared size is above `bytes_max`, or it is missing.
-pub(crate) fn content(repo: &gix::Repository, id: ObjectId, bytes_max: u64) -> Option<Vec<u8>> {
-    let header = repo.find_header(id).ok()?;
-    if header.size() > bytes_max {
-        return None;
-    }
-    repo.find_blob(id).ok().map(|mut b| b.take_data())
-}
-
-/// The contents of a path on two sides; `None` for none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sides {
-    /// On the first.
-    pub before: Option<Kept>,
-    /// On the second.
-    pub after: Option<Kept>,
-}
-
-fn kind_of(mode: Mode) -> Option<Kind> {
-    match mode {
-        Mode::FILE => Some(Kind::File),
-        Mode::FILE_EXECUTABLE => Some(Kind::Program),
-        Mode::SYMLINK => Some(Kind::Link),
-        Mode::COMMIT => Some(Kind::Module),
-        _ => None,
     }
 }
 

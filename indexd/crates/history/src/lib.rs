@@ -13,13 +13,15 @@ mod conversion;
 mod files;
 mod lines;
 mod repository;
+mod trees;
 mod walk;
 
-pub use changes::{CompareError, ContentError, Index, Kept, Kind, Sides, Staged};
+pub use changes::{CompareError, ContentError, Index, Kept, Kind, Staged};
 pub use conversion::{Cleaner, Conversions};
 pub use files::FilePast;
 pub use lines::{Hunk, compare};
 pub use repository::{Repository, Unavailable, blob_id, commit_id};
+pub use trees::Sides;
 
 use bitcode::{Decode, Encode};
 use indexd_model::ids::hex;

@@ -49,24 +49,17 @@ pub struct Repository {
     pub(crate) prefix: String,
 }
 
-#[cfg(unix)]
+/// Outside of Unix the library's own check of ownership, enabled in [`Repository::open`], is used.
 fn require_own(path: &Path, part: &'static str) -> Result<(), Unavailable> {
-    use std::os::unix::fs::MetadataExt;
     let meta =
         fs::metadata(path).map_err(|_| Unavailable::Unreadable { reason: "a folder it names is missing" })?;
-    if meta.uid() == rustix::process::geteuid().as_raw() {
-        Ok(())
-    } else {
-        Err(Unavailable::Foreign { part })
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::uid(&meta) != rustix::process::geteuid().as_raw() {
+        return Err(Unavailable::Foreign { part });
     }
-}
-
-/// On other systems the library's own check of ownership, enabled in [`Repository::open`], is used.
-#[cfg(not(unix))]
-fn require_own(path: &Path, _part: &'static str) -> Result<(), Unavailable> {
-    fs::metadata(path)
-        .map(|_| ())
-        .map_err(|_| Unavailable::Unreadable { reason: "a folder it names is missing" })
+    #[cfg(not(unix))]
+    let _ = (meta, part);
+    Ok(())
 }
 
 fn check_alternates(objects: &Path, depth: usize) -> Result<(), Unavailable> {
@@ -181,7 +174,7 @@ impl Repository {
     /// none.
     pub fn reachable(&self, n_max: usize) -> Vec<String> {
         let Ok(head) = self.head_id() else { return Vec::new() };
-        walk::reachable(&self.repo, head, n_max).iter().map(|id| id.to_hex().to_string()).collect()
+        walk::reachable(self, head, n_max).iter().map(|id| id.to_hex().to_string()).collect()
     }
 
     /// The URLs that the repository is fetched from, that of `origin` first.
@@ -231,7 +224,7 @@ impl Repository {
     /// As [`Repository::head`]; commits whose objects are missing end the walk instead, as the
     /// boundary of a shallow clone does.
     pub fn past(&self, limits: &Limits, known: Option<&Past>) -> Result<Past, Unavailable> {
-        walk::read(&self.repo, self.head_id()?, &self.prefix, limits, known)
+        walk::read(self, self.head_id()?, limits, known)
     }
 
     /// Reads the commits reachable from `commit`, given in hexadecimal, as if HEAD named it.
@@ -239,9 +232,9 @@ impl Repository {
     /// # Errors
     /// [`Unavailable::Unreadable`] when that is not an id.
     pub fn past_of(&self, commit: &str, limits: &Limits, known: Option<&Past>) -> Result<Past, Unavailable> {
-        let id = gix::hash::ObjectId::from_hex(commit.as_bytes())
-            .map_err(|_| Unavailable::Unreadable { reason: "a commit id is not hexadecimal" })?;
-        walk::read(&self.repo, raw(&id)?, &self.prefix, limits, known)
+        let id =
+            commit_id(commit).ok_or(Unavailable::Unreadable { reason: "a commit id is not hexadecimal" })?;
+        walk::read(self, id, limits, known)
     }
 }
 

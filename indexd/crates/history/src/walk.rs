@@ -4,77 +4,48 @@
 //! commits alone. Merges are passed through: their changes are those of the merged commits. All work is
 //! bounded by counts.
 
-use crate::changes::content;
+use crate::changes::{Kept, Kind};
 use crate::lines::{self, Hunk};
-use crate::repository::{Unavailable, raw};
+use crate::repository::{Repository, Unavailable, raw};
+use crate::trees::{self, Sides};
 use crate::{Commit, CommitId, Limits, Past, SUBJECT_BYTES_MAX};
-use gix::bstr::{BStr, BString, ByteSlice, ByteVec};
-use gix::diff::tree::{State, Visit, visit};
+use gix::bstr::ByteSlice;
 use gix::hash::ObjectId;
-use gix::objs::{FindExt, TreeRefIter};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::{BinaryHeap, VecDeque};
-use std::ops::ControlFlow;
+use std::collections::{BTreeSet, BinaryHeap};
 
 /// Merges passed through for each commit that counts, so that a walk through merges alone ends too.
 const MERGES_PER_COMMIT_MAX: usize = 4;
 
 /// Ids of at most `n_max` commits reachable from one, itself first, as [`read`] orders them.
-pub(crate) fn reachable(repo: &gix::Repository, from: CommitId, n_max: usize) -> Vec<ObjectId> {
-    let boundary = shallow_commits(repo).unwrap_or_default();
-    let (mut queue, mut found) = (Queue::default(), Vec::new());
-    queue.push(repo, ObjectId::from(from));
-    while found.len() < n_max
-        && let Some(next) = queue.heap.pop()
-    {
-        if !boundary.contains(&next.id) {
-            next.parents.iter().for_each(|id| queue.push(repo, *id));
-        }
-        found.push(next.id);
-    }
-    found
+pub(crate) fn reachable(repository: &Repository, from: CommitId, n_max: usize) -> Vec<ObjectId> {
+    let boundary = shallow_commits(repository).unwrap_or_default();
+    Commits::from(repository, from, &boundary).take(n_max).map(|commit| commit.id).collect()
 }
 
 pub(crate) fn read(
-    repo: &gix::Repository,
+    repository: &Repository,
     head: CommitId,
-    prefix: &str,
     limits: &Limits,
     previous: Option<&Past>,
 ) -> Result<Past, Unavailable> {
-    let boundary = shallow_commits(repo)?;
+    let prefix = &repository.prefix;
+    let boundary = shallow_commits(repository)?;
     let boundary_digest = digest(&boundary);
-    let previous = previous.filter(|p| p.prefix == prefix && p.boundary == boundary_digest);
+    let previous = previous.filter(|p| p.prefix == *prefix && p.boundary == boundary_digest);
     if let Some(previous) = previous
         && (previous.head, previous.limits) == (head, *limits)
     {
         return Ok(previous.clone());
     }
     let known = Known::of(previous, limits);
-    let boundary = boundary.into_iter().collect();
-    let mut reader = Reader { repo, limits, boundary, state: State::default(), trees: Default::default() };
-    let mut past = Past {
-        head,
-        limits: *limits,
-        prefix: prefix.to_owned(),
-        boundary: boundary_digest,
-        ..Past::default()
-    };
-    let mut numbers = Numbers::default();
-    let mut queue = Queue::default();
-    queue.push(repo, ObjectId::from(head));
+    let reader = Reader { repository, limits, boundary: &boundary };
+    let mut past =
+        Past { head, limits: *limits, prefix: prefix.clone(), boundary: boundary_digest, ..Past::default() };
+    let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
     let visits_max = limits.commits_max * (1 + MERGES_PER_COMMIT_MAX);
-    for _ in 0..visits_max {
-        if past.commits.len() >= limits.commits_max {
-            break;
-        }
-        let Some(next) = queue.heap.pop() else { break };
-        if !reader.boundary.contains(&next.id) {
-            next.parents.iter().for_each(|id| queue.push(repo, *id));
-        }
-        if next.parents.len() > 1 {
-            continue;
-        }
+    let visited = Commits::from(repository, head, &boundary).take(visits_max);
+    for next in visited.filter(|commit| commit.parents.len() < 2).take(limits.commits_max) {
         let id = raw(&next.id)?;
         // Known lines are kept while the commit is among the newest, and read when it becomes one of them.
         let wants_lines = past.commits.len() < limits.lines_commits_max;
@@ -85,35 +56,27 @@ pub(crate) fn read(
                 paths: commit.paths.iter().map(|i| known.paths[*i as usize].clone()).collect(),
                 hunks: if wants_lines { commit.hunks.clone() } else { Vec::new() },
             },
-            _ => reader.read(&next, prefix, wants_lines),
+            _ => reader.read(&next, wants_lines),
         };
         let Found { n_files, paths, hunks } = found;
-        let paths = paths.into_iter().map(|path| numbers.of(path, &mut past.paths)).collect();
+        let mut number = |path| {
+            *numbers.entry(path).or_insert_with_key(|path| {
+                past.paths.push(path.clone());
+                past.paths.len() as u32 - 1
+            })
+        };
+        let paths = paths.into_iter().map(&mut number).collect();
         past.commits.push(Commit { id, subject: next.subject, n_files, paths, hunks });
     }
     Ok(past)
 }
 
 /// Commits whose parents a shallow clone lacks.
-fn shallow_commits(repo: &gix::Repository) -> Result<Vec<ObjectId>, Unavailable> {
-    match repo.shallow_commits() {
+fn shallow_commits(repository: &Repository) -> Result<BTreeSet<ObjectId>, Unavailable> {
+    match repository.repo.shallow_commits() {
         Ok(Some(commits)) => Ok(commits.iter().copied().collect()),
-        Ok(None) => Ok(Vec::new()),
+        Ok(None) => Ok(BTreeSet::new()),
         Err(_) => Err(Unavailable::Unreadable { reason: "its list of shallow commits is broken" }),
-    }
-}
-
-/// The place of each path in a list.
-#[derive(Default)]
-struct Numbers(FxHashMap<String, u32>);
-
-impl Numbers {
-    /// The place of `path` in `paths`, to which it is added when it is new.
-    fn of(&mut self, path: String, paths: &mut Vec<String>) -> u32 {
-        *self.0.entry(path).or_insert_with_key(|path| {
-            paths.push(path.clone());
-            paths.len() as u32 - 1
-        })
     }
 }
 
@@ -150,14 +113,12 @@ impl<'p> Known<'p> {
 }
 
 /// The digest of the boundary; zero without one.
-fn digest(boundary: &[ObjectId]) -> [u8; 32] {
+fn digest(boundary: &BTreeSet<ObjectId>) -> [u8; 32] {
     if boundary.is_empty() {
         return [0; 32];
     }
-    let mut sorted = boundary.to_vec();
-    sorted.sort_unstable();
     let mut h = blake3::Hasher::new();
-    for id in &sorted {
+    for id in boundary {
         h.update(id.as_bytes());
     }
     *h.finalize().as_bytes()
@@ -173,29 +134,49 @@ struct Next {
     subject: String,
 }
 
-#[derive(Default)]
-struct Queue {
-    heap: BinaryHeap<Next>,
+/// The commits reachable from one, by descending time, then by descending id; those of the boundary without their
+/// parents.
+struct Commits<'r> {
+    repository: &'r Repository,
+    boundary: &'r BTreeSet<ObjectId>,
+    queue: BinaryHeap<Next>,
     seen: FxHashSet<ObjectId>,
 }
 
-impl Queue {
+impl<'r> Commits<'r> {
+    fn from(repository: &'r Repository, first: CommitId, boundary: &'r BTreeSet<ObjectId>) -> Self {
+        let mut commits = Self { repository, boundary, queue: BinaryHeap::new(), seen: FxHashSet::default() };
+        commits.push(ObjectId::from(first));
+        commits
+    }
+
     /// Adds a commit once; a commit whose object is missing or broken is left out.
-    fn push(&mut self, repo: &gix::Repository, id: ObjectId) {
+    fn push(&mut self, id: ObjectId) {
         if !self.seen.insert(id) {
             return;
         }
-        let Ok(commit) = repo.find_commit(id) else { return };
+        let Ok(commit) = self.repository.repo.find_commit(id) else { return };
         let Ok(decoded) = commit.decode() else { return };
         let subject = decoded.message.lines().next().unwrap_or_default();
-        let next = Next {
+        self.queue.push(Next {
             time: decoded.time().map_or(0, |t| t.seconds),
             id,
             tree: decoded.tree(),
             parents: decoded.parents().collect(),
             subject: cut(subject),
-        };
-        self.heap.push(next);
+        });
+    }
+}
+
+impl Iterator for Commits<'_> {
+    type Item = Next;
+
+    fn next(&mut self) -> Option<Next> {
+        let next = self.queue.pop()?;
+        if !self.boundary.contains(&next.id) {
+            next.parents.iter().for_each(|id| self.push(*id));
+        }
+        Some(next)
     }
 }
 
@@ -210,21 +191,21 @@ fn cut(subject: &[u8]) -> String {
 }
 
 struct Reader<'r> {
-    repo: &'r gix::Repository,
+    repository: &'r Repository,
     limits: &'r Limits,
-    boundary: FxHashSet<ObjectId>,
-    state: State,
-    trees: [Vec<u8>; 2],
+    boundary: &'r BTreeSet<ObjectId>,
 }
 
 impl Reader<'_> {
-    /// Reads the changes of a commit below `prefix`.
-    fn read(&mut self, commit: &Next, prefix: &str, wants_lines: bool) -> Found {
-        let changed = self.changed(commit);
+    /// Reads the changes of a commit in the workspace.
+    fn read(&self, commit: &Next, wants_lines: bool) -> Found {
+        let changed = self.changed(commit).unwrap_or_default();
         let n_files = changed.len() as u32;
         let own: Vec<(String, Sides)> = changed
             .into_iter()
-            .filter_map(|(path, sides)| Some((path.strip_prefix(prefix)?.to_owned(), sides)))
+            .filter_map(|(path, sides)| {
+                Some((path.strip_prefix(&*self.repository.prefix)?.to_owned(), sides))
+            })
             .collect();
         let is_telling = n_files as usize <= self.limits.files_per_commit_max;
         let compare = |(_, sides): &(String, Sides)| is_telling.then(|| self.compare(sides)).flatten();
@@ -232,109 +213,27 @@ impl Reader<'_> {
         Found { n_files, paths: own.into_iter().map(|c| c.0).collect(), hunks }
     }
 
-    /// The files that a commit changed against its only parent, or all files of a first commit; empty when
+    /// The files that a commit changed against its only parent, or all files of a first commit; `None` when
     /// there are too many or they cannot be known.
-    fn changed(&mut self, commit: &Next) -> Vec<(String, Sides)> {
+    fn changed(&self, commit: &Next) -> Option<Vec<(String, Sides)>> {
         if self.boundary.contains(&commit.id) {
-            return Vec::new();
+            return None;
         }
-        let [before_buf, after_buf] = &mut self.trees;
-        let objects = &self.repo.objects;
+        let repo = &self.repository.repo;
         let before = match commit.parents.first() {
-            None => TreeRefIter::from_bytes(&[], gix::hash::Kind::Sha1),
-            Some(parent) => {
-                let Ok(parent) = self.repo.find_commit(*parent) else { return Vec::new() };
-                let Ok(tree) = parent.tree_id() else { return Vec::new() };
-                match objects.find_tree_iter(&tree, before_buf) {
-                    Ok(tree) => tree,
-                    Err(_) => return Vec::new(),
-                }
-            }
+            Some(parent) => Some(repo.find_commit(*parent).ok()?.tree_id().ok()?.detach()),
+            None => None,
         };
-        let Ok(after) = objects.find_tree_iter(&commit.tree, after_buf) else { return Vec::new() };
-        let mut changes = Changes { limit: self.limits.files_looked_at_max, ..Changes::default() };
-        let done = gix::diff::tree(before, after, &mut self.state, objects, &mut changes);
-        if done.is_err() || changes.is_over {
-            return Vec::new();
-        }
-        changes.paths
+        let trees = [before, Some(commit.tree)];
+        trees::differing(repo, trees, Kind::is_file, self.limits.files_looked_at_max).ok()?
     }
 
     /// The changed lines of a file; an added or removed file is compared with an empty one.
     fn compare(&self, sides: &Sides) -> Option<Vec<Hunk>> {
-        let read = |id: &Option<ObjectId>| match id {
-            Some(id) => content(self.repo, *id, lines::FILE_BYTES_MAX as u64),
+        let text = |kept: Option<Kept>| match kept {
+            Some(kept) => self.repository.content(&kept.id, lines::FILE_BYTES_MAX as u64),
             None => Some(Vec::new()),
         };
-        lines::compare(&read(&sides.before)?, &read(&sides.after)?)
-    }
-}
-
-/// The contents of a file before and after a commit; `None` where it did not exist.
-struct Sides {
-    before: Option<ObjectId>,
-    after: Option<ObjectId>,
-}
-
-/// Collects the changed files.
-#[derive(Default)]
-struct Changes {
-    path: BString,
-    queued: VecDeque<BString>,
-    paths: Vec<(String, Sides)>,
-    limit: usize,
-    is_over: bool,
-}
-
-impl Changes {
-    fn push(&mut self, component: &BStr) {
-        if !component.is_empty() {
-            if !self.path.is_empty() {
-                self.path.push(b'/');
-            }
-            self.path.push_str(component);
-        }
-    }
-}
-
-impl Visit for Changes {
-    fn pop_front_tracked_path_and_set_current(&mut self) {
-        self.path = self.queued.pop_front().unwrap_or_default();
-    }
-
-    fn push_back_tracked_path_component(&mut self, component: &BStr) {
-        self.push(component);
-        self.queued.push_back(self.path.clone());
-    }
-
-    fn push_path_component(&mut self, component: &BStr) {
-        self.push(component);
-    }
-
-    fn pop_path_component(&mut self) {
-        let parent = self.path.rfind_byte(b'/').unwrap_or(0);
-        self.path.truncate(parent);
-    }
-
-    fn visit(&mut self, change: visit::Change) -> visit::Action {
-        let mode = change.entry_mode();
-        if mode.is_blob() {
-            if self.paths.len() >= self.limit {
-                self.is_over = true;
-                return ControlFlow::Break(());
-            }
-            // A path that is not UTF-8 cannot belong to a workspace.
-            if let Ok(path) = self.path.to_str() {
-                let sides = match change {
-                    visit::Change::Addition { oid, .. } => Sides { before: None, after: Some(oid) },
-                    visit::Change::Deletion { oid, .. } => Sides { before: Some(oid), after: None },
-                    visit::Change::Modification { previous_oid, oid, .. } => {
-                        Sides { before: Some(previous_oid), after: Some(oid) }
-                    }
-                };
-                self.paths.push((path.to_owned(), sides));
-            }
-        }
-        ControlFlow::Continue(())
+        lines::compare(&text(sides.before)?, &text(sides.after)?)
     }
 }

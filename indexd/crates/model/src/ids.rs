@@ -50,29 +50,16 @@ impl ContentHash {
     }
 }
 
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
-
 /// Returns lower-case hexadecimal digits, two for each byte.
 pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     bytes.iter().flat_map(|b| [b >> 4, b & 15]).map(|d| char::from(DIGITS[usize::from(d)])).collect()
-}
-
-/// Writes lower-case hexadecimal digits, some at a time.
-fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    bytes.chunks(16).try_for_each(|part| {
-        let mut digits = [0; 32];
-        for (two, b) in digits.chunks_mut(2).zip(part) {
-            two.copy_from_slice(&[DIGITS[usize::from(b >> 4)], DIGITS[usize::from(b & 15)]]);
-        }
-        f.write_str(std::str::from_utf8(&digits[..2 * part.len()]).map_err(|_| fmt::Error)?)
-    })
 }
 
 impl fmt::Display for ContentHash {
     /// Writes `b3:` and 64 hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("b3:")?;
-        write_hex(&self.0, f)
+        write!(f, "b3:{}", hex(&self.0))
     }
 }
 
@@ -113,8 +100,7 @@ impl ChunkUid {
 impl fmt::Display for ChunkUid {
     /// Writes `b3:` and 32 hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("b3:")?;
-        write_hex(&self.0, f)
+        write!(f, "b3:{}", hex(&self.0))
     }
 }
 

@@ -45,12 +45,10 @@ pub const ITEMS_PER_SECTION_MAX: u32 = 80;
 pub const BYTES_PER_ITEM_MAX: u32 = 64_000;
 /// Characters of a rendered pack.
 pub const TOTAL_CHARS_MAX: u32 = 2_000_000;
-/// Seeds whose edges are walked; this and the next four keep the longest walk below a second.
+/// Seeds whose edges are walked; this and the next three keep the longest walk below a second.
 pub const EXPANSION_SEEDS_MAX: u32 = 100;
 /// Definitions whose edges are read for one pack.
 pub const EXPANSION_NODES_MAX: u32 = 1_000;
-/// Edges read from or into one definition.
-pub const EXPANSION_EDGES_PER_NODE_MAX: u32 = 1_000;
 /// Edges read for one pack.
 pub const EXPANSION_EDGES_MAX: u32 = 100_000;
 /// Definitions reached for one pack.

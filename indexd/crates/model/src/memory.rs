@@ -226,8 +226,8 @@ impl<T: InMemory> IndexView for T {
         out.extend(self.rows().terms.get(term).into_iter().flatten());
     }
 
-    fn doc_frequency(&self, term: &str) -> u32 {
-        self.rows().terms.get(term).map_or(0, |p| p.len() as u32)
+    fn doc_frequency_within(&self, term: &str, most: u32) -> Option<u32> {
+        Some(self.rows().terms.get(term).map_or(0, |p| p.len() as u32)).filter(|n| *n <= most)
     }
 
     fn terms_from(&self, start: &str, most: usize) -> Vec<String> {

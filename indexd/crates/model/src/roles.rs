@@ -4,7 +4,7 @@
 //! the workspace, so moving a checkout changes nothing.
 
 use crate::lists::holds;
-use crate::path::{extension_of, file_name_of, stem_of};
+use crate::path::{dir_of, extension_of, file_name_of, stem_of};
 use crate::{FileRoles, Language};
 
 /// The language of a file by its path.
@@ -44,7 +44,12 @@ pub fn path_roles(path: &str, language: Language) -> FileRoles {
 }
 
 fn folders(path: &str) -> impl Iterator<Item = &str> {
-    path.rsplit_once('/').map_or("", |(dir, _)| dir).split('/')
+    dir_of(path).split('/')
+}
+
+/// Returns true if a path is below a folder, or is the folder.
+fn is_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn is_test(path: &str, name: &str, language: Language) -> bool {
@@ -167,9 +172,7 @@ pub fn is_foreign_data(path: &str, from: &str) -> bool {
         let end = start + folder.len();
         let is_data = holds(DATA, &folder.to_ascii_lowercase())
             || is_in_test && matches!(folder, "resources" | "data" | "mocks" | "stubs");
-        let is_around =
-            || from.strip_prefix(&path[..end]).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        if is_data && !is_around() {
+        if is_data && !is_below(from, &path[..end]) {
             return true;
         }
         is_in_test |= is_test(folder);
@@ -189,9 +192,7 @@ pub fn is_aside(path: &str, from: &str) -> bool {
                 "example examples _example _examples demo demos sample samples doc docs benchmarks",
                 folder,
             );
-        let is_around =
-            || from.strip_prefix(&path[..end]).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        is_aside |= is_named && !is_around();
+        is_aside |= is_named && !is_below(from, &path[..end]);
         start = end + 1;
     }
     is_aside

@@ -75,7 +75,7 @@ impl Lines {
 
 /// The start of each line of a text. Lines end with LF, CRLF or a lone CR; the last line counts without one,
 /// and text that ends in a line end has no empty line after it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineIndex {
     starts: Vec<u32>,
     len: u32,
@@ -96,16 +96,6 @@ impl LineIndex {
             starts.pop();
         }
         Self { starts, len: bytes.len() as u32 }
-    }
-
-    /// The index of a text of `len` bytes whose lines start at `starts`, as returned by [`Self::starts`].
-    pub fn of_starts(starts: Vec<u32>, len: u32) -> Self {
-        Self { starts, len }
-    }
-
-    /// The first byte of every line, ascending; the first is 0.
-    pub fn starts(&self) -> &[u32] {
-        &self.starts
     }
 
     /// Number of lines of the text; an empty text has one.

@@ -103,8 +103,7 @@ impl Namespace {
 
     fn go(view: &dyn FactsView, path: &str, interface: &Interface) -> Option<Self> {
         let dir = dir_of(path);
-        let module = ancestors(dir).find_map(|d| Some((d, project_name(view, &join(d, "go.mod"))?)));
-        let (root, package) = module.unwrap_or_else(|| ("", ".".to_owned()));
+        let (root, package) = project(view, dir, &["go.mod"]);
         let is_external = path.ends_with("_test.go")
             && interface.package.is_some_and(|p| Facts::outside(interface).str(p).ends_with("_test"));
         let mut namespaces = below(root, dir).to_owned();
@@ -120,9 +119,7 @@ impl Namespace {
     }
 
     fn python(view: &dyn FactsView, path: &str) -> Self {
-        let project = ancestors(dir_of(path))
-            .find_map(|d| PYTHON_MANIFESTS.iter().find_map(|m| Some((d, project_name(view, &join(d, m))?))));
-        let (root, package) = project.unwrap_or_else(|| ("", ".".to_owned()));
+        let (root, package) = project(view, dir_of(path), &PYTHON_MANIFESTS);
         let mut prefix = package_prefix("pip", &package);
         names::push_name(&mut prefix, &python_module(view, root, path));
         prefix.push('/');
@@ -184,6 +181,13 @@ fn has_twin(facts: &Facts, def: DefIdx) -> bool {
             && names::suffix(other.kind) == suffix
             && facts.str(other.name) == name
     })
+}
+
+/// The nearest folder at or above `dir` with a manifest that names a project, and the name; without one the root
+/// and `.`.
+fn project<'d>(view: &dyn FactsView, dir: &'d str, manifests: &[&str]) -> (&'d str, String) {
+    let named = |d: &'d str| manifests.iter().find_map(|m| Some((d, project_name(view, &join(d, m))?)));
+    ancestors(dir).find_map(named).unwrap_or_else(|| ("", ".".to_owned()))
 }
 
 /// The project name in the manifest at exactly `path`.

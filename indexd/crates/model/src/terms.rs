@@ -2,6 +2,7 @@
 
 use crate::view::{FieldCounts, N_FIELDS};
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::collections::hash_map::Entry;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
@@ -49,64 +50,11 @@ impl Terms {
     }
 }
 
-/// Numbers of terms by their hashes, at most half full. Entries hold the hash together with the number, so
-/// that a term is compared only when it is very likely the one, and growing compares none.
-#[derive(Default)]
-struct Slots {
-    /// Hash above number + 1; 0 where there is none.
-    slots: Vec<u64>,
-    n: usize,
-}
-
-impl Slots {
-    /// The number of `term`, found among `terms` or added to them.
-    fn intern(&mut self, term: &str, terms: &mut Terms) -> u32 {
-        if 2 * self.n >= self.slots.len() {
-            self.grow();
-        }
-        let hash = FxBuildHasher.hash_one(term) >> 32;
-        let is_it = |slot: u64| slot >> 32 == hash && terms.get(slot as u32 - 1) == term;
-        match self.find(hash, is_it) {
-            Ok(number) => number,
-            Err(free) => {
-                let number = terms.len() as u32;
-                terms.push(term);
-                self.slots[free] = hash << 32 | u64::from(number + 1);
-                self.n += 1;
-                number
-            }
-        }
-    }
-
-    /// The number in the slot for which `is_it` is true, otherwise the free slot for this hash.
-    fn find(&self, hash: u64, is_it: impl Fn(u64) -> bool) -> Result<u32, usize> {
-        let mask = self.slots.len() - 1;
-        let mut at = hash as usize & mask;
-        loop {
-            match self.slots[at] {
-                0 => return Err(at),
-                slot if is_it(slot) => return Ok(slot as u32 - 1),
-                _ => at = (at + 1) & mask,
-            }
-        }
-    }
-
-    fn grow(&mut self) {
-        let larger = vec![0; (2 * self.slots.len()).max(64)];
-        for slot in std::mem::replace(&mut self.slots, larger) {
-            if slot != 0
-                && let Err(free) = self.find(slot >> 32, |_| false)
-            {
-                self.slots[free] = slot;
-            }
-        }
-    }
-}
-
 /// Interned terms. Numbers are local to one vocabulary and never stored.
 #[derive(Default)]
 pub struct Vocabulary {
-    ids: Slots,
+    /// Numbers of terms by hash, or by the first free number after it where other terms have the same.
+    ids: FxHashMap<u64, u32>,
     terms: Terms,
     /// Runs in `parts` of the terms of words split before. Short words, which most are, are keyed by a
     /// number.
@@ -121,7 +69,17 @@ pub struct Vocabulary {
 impl Vocabulary {
     /// The number of `term`, new or known.
     pub fn intern(&mut self, term: &str) -> u32 {
-        self.ids.intern(term, &mut self.terms)
+        let mut hash = FxBuildHasher.hash_one(term);
+        loop {
+            match self.ids.entry(hash) {
+                Entry::Occupied(known) if self.terms.get(*known.get()) == term => return *known.get(),
+                Entry::Occupied(_) => hash = hash.wrapping_add(1),
+                Entry::Vacant(free) => {
+                    self.terms.push(term);
+                    return *free.insert(self.terms.len() as u32 - 1);
+                }
+            }
+        }
     }
 
     /// The numbers of the terms of a word. `split` splits the word and is called only for words not met

@@ -324,12 +324,12 @@ pub trait IndexView: FactsView {
     fn postings(&self, term: &str, out: &mut Vec<Posting>);
 
     /// Number of chunks in which a term occurs; an upper bound is not enough.
-    fn doc_frequency(&self, term: &str) -> u32;
+    fn doc_frequency(&self, term: &str) -> u32 {
+        self.doc_frequency_within(term, u32::MAX).unwrap_or(u32::MAX)
+    }
 
     /// [`IndexView::doc_frequency`] where it is at most `most`, otherwise `None`. Stops counting at `most`.
-    fn doc_frequency_within(&self, term: &str, most: u32) -> Option<u32> {
-        Some(self.doc_frequency(term)).filter(|n| *n <= most)
-    }
+    fn doc_frequency_within(&self, term: &str, most: u32) -> Option<u32>;
 
     /// Terms of chunks that begin with `start`, in byte order, none twice, the first `most`.
     fn terms_from(&self, start: &str, most: usize) -> Vec<String>;

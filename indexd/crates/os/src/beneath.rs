@@ -12,8 +12,8 @@ use std::io::Read;
 use std::path::Path;
 
 /// The fields of `stat` of a regular file or a folder that the index compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileMeta {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileStat {
     /// Modification time in nanoseconds since the epoch.
     pub mtime_ns: i64,
     /// Change time in nanoseconds since the epoch.
@@ -43,7 +43,7 @@ pub enum ReadError {
     Denied,
     /// The file has more bytes than the limit of the caller; its `stat` at that time.
     #[error("{} bytes are above the limit", .0.size)]
-    TooLarge(FileMeta),
+    TooLarge(FileStat),
     /// Any other error of the system.
     #[error("could not be read")]
     Io(#[source] std::io::Error),
@@ -81,7 +81,7 @@ impl Root {
     ///
     /// # Errors
     /// As [`Root::read`], apart from the size.
-    pub fn stat(&self, path: &str) -> Result<FileMeta, ReadError> {
+    pub fn stat(&self, path: &str) -> Result<FileStat, ReadError> {
         let fd = self.open_beneath(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC)?;
         meta(&fd)
     }
@@ -92,7 +92,7 @@ impl Root {
     /// # Errors
     /// [`ReadError::TooLarge`] above the limit, without reading when the size is known to exceed it; the
     /// other kinds as documented there. Pipes and devices are never waited for.
-    pub fn read(&self, path: &str, bytes_max: u64) -> Result<(Vec<u8>, FileMeta), ReadError> {
+    pub fn read(&self, path: &str, bytes_max: u64) -> Result<(Vec<u8>, FileStat), ReadError> {
         const TRIES: usize = 5;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let mut last = None;
@@ -109,7 +109,7 @@ impl Root {
             let after = meta(file.as_fd())?;
             if n > bytes_max {
                 // The file is growing; if it shrinks again, another event follows.
-                return Err(ReadError::TooLarge(FileMeta { size: after.size.max(n), ..after }));
+                return Err(ReadError::TooLarge(FileStat { size: after.size.max(n), ..after }));
             }
             if before == after && n == after.size {
                 return Ok((bytes, after));
@@ -157,12 +157,12 @@ impl Root {
     }
 }
 
-fn meta(fd: impl AsFd) -> Result<FileMeta, ReadError> {
+fn meta(fd: impl AsFd) -> Result<FileStat, ReadError> {
     file_meta(&rustix::fs::fstat(fd)?)
 }
 
 /// The metadata of a regular file.
-pub(crate) fn file_meta(s: &rustix::fs::Stat) -> Result<FileMeta, ReadError> {
+pub(crate) fn file_meta(s: &rustix::fs::Stat) -> Result<FileStat, ReadError> {
     match FileType::from_raw_mode(s.st_mode) {
         FileType::RegularFile => {}
         FileType::Symlink => return Err(ReadError::Outside),
@@ -173,8 +173,8 @@ pub(crate) fn file_meta(s: &rustix::fs::Stat) -> Result<FileMeta, ReadError> {
 
 /// The compared fields of a `stat` of any kind of file.
 #[allow(clippy::unnecessary_cast, reason = "the field types differ between systems")]
-pub(crate) fn compared(s: &rustix::fs::Stat) -> FileMeta {
-    FileMeta {
+pub(crate) fn compared(s: &rustix::fs::Stat) -> FileStat {
+    FileStat {
         mtime_ns: s.st_mtime as i64 * 1_000_000_000 + s.st_mtime_nsec as i64,
         ctime_ns: s.st_ctime as i64 * 1_000_000_000 + s.st_ctime_nsec as i64,
         size: s.st_size as u64,

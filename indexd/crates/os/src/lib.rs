@@ -17,7 +17,7 @@ mod process;
 
 #[cfg(unix)]
 pub use activation::passed_socket;
-pub use beneath::{FileMeta, ReadError, Root};
+pub use beneath::{FileStat, ReadError, Root};
 pub use limits::{boot_id, bytes_free, has_reachable_layers, is_kernel_file_system, is_of_kind};
 pub use listing::{EntryKind, Folder};
 pub use memory::{give_back_memory, private_bytes};

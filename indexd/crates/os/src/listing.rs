@@ -1,7 +1,7 @@
 //! Lists folders with as few system calls as possible: one open relative to the root, one stat of the
 //! folder, its entries, and one stat of each file that the caller wants.
 
-use crate::beneath::{FileMeta, compared, file_meta};
+use crate::beneath::{FileStat, compared, file_meta};
 use crate::faults;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
@@ -60,7 +60,7 @@ impl Folder {
     ///
     /// # Errors
     /// The error of the system.
-    pub fn meta(&self) -> io::Result<FileMeta> {
+    pub fn meta(&self) -> io::Result<FileStat> {
         Ok(compared(&rustix::fs::fstat(&self.file)?))
     }
 
@@ -96,12 +96,13 @@ impl Folder {
     ///
     /// # Errors
     /// The disk or the system failed. A missing or inaccessible file is not an error.
-    pub fn file(&self, path: &str) -> io::Result<Option<FileMeta>> {
+    pub fn file(&self, path: &str) -> io::Result<Option<FileStat>> {
         faults::before("stat", path)?;
         match rustix::fs::statat(&self.file, path, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(file_meta(&stat).ok()),
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::PERM | Errno::NAMETOOLONG) => Ok(None),
-            Err(Errno::LOOP) => Ok(None),
+            Err(
+                Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::PERM | Errno::NAMETOOLONG | Errno::LOOP,
+            ) => Ok(None),
             Err(e) => Err(e.into()),
         }
     }

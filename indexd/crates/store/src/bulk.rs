@@ -9,17 +9,18 @@ mod sink;
 mod spill;
 mod terms;
 
-use crate::codec::blob;
-use crate::codec::edges;
 use crate::codec::enums::Coded;
 use crate::codec::facts::Packer;
+use crate::codec::records::encode_stat;
+use crate::codec::{blob, chunks, edges};
 use crate::error::{Result, StoreError};
-use crate::input::{FileInput, FileStat, History, Overlays};
-use crate::linked::{by_source, decode_sorted, encode_sorted, lookups_blob, short_lookups, unresolved_blob};
+use crate::input::{FileInput, History, Overlays};
+use crate::linked::{by_source, decode_sorted, encode_sorted, short_keys};
 use crate::meta::{Free, Meta, room_for};
-use crate::prepared::{self, Blobs, DefLines, FileRows};
+use crate::prepared::{self, DefLines, FileRows};
 use crate::rows::{encode_runs, in_prefix, path_key, text_prefix};
 use crate::signature::{self, Leaves};
+use crate::snapshot::read_packed_text;
 use crate::store::Store;
 use crate::table::Table;
 use crate::{compact, history, sets};
@@ -27,7 +28,8 @@ use indexd_model::facts::Arena;
 use indexd_model::memory::MemoryFacts;
 use indexd_model::terms::Vocabulary;
 use indexd_model::view::N_FIELDS;
-use indexd_model::{Chunk, ContentHash, DefRef, FileDoc, FileFacts, Interface, LineIndex, Links, RepoPath};
+use indexd_model::{Chunk, ContentHash, DefRef, FileDoc, Interface, LineIndex, Links, RepoPath};
+use indexd_os::FileStat;
 pub(crate) use sink::Sink;
 use spill::{Place, Spill};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -55,14 +57,12 @@ struct Entry {
     text_len: u32,
     stat: FileStat,
     interface: Arc<Interface>,
-    /// Interface, body, text, signature.
+    /// See [`prepared::blobs`].
     blobs: [Place; 4],
     chunks: Vec<Chunk>,
     lens: Vec<[u16; N_FIELDS]>,
     digests: Vec<u64>,
     lines: Vec<DefLines>,
-    /// Line starts as differences, a byte for most lines. Empty for a file without definitions and links.
-    line_starts: Vec<u8>,
     /// Index of the vocabulary that numbered `terms` and `path_terms`.
     vocabulary: u32,
     terms: Vec<u8>,
@@ -125,11 +125,10 @@ impl Bulk {
     pub fn add(&self, input: FileInput, vocabulary: &Vocabulary) -> Result<()> {
         prepared::check(&input)?;
         let mut packer = lock(&self.packers).pop().unwrap_or_default();
-        let blobs = Blobs::of(&input.facts, &input.text, &mut packer)?;
+        let blobs = prepared::blobs(&input.facts, &input.text, &mut packer)?;
         lock(&self.packers).push(packer);
-        let blobs = self.spill.push([&blobs.interface, &blobs.body, &blobs.text, &blobs.grams])?;
+        let blobs = self.spill.push(blobs)?;
         let (vocabulary, terms, path_terms) = self.vocabularies.pack(vocabulary, &input.terms)?;
-        let lines = is_linkable(&input.facts).then_some(&input.lines);
         let entry = Entry {
             hash: input.hash,
             size: input.size,
@@ -139,8 +138,7 @@ impl Bulk {
             blobs,
             lens: input.terms.chunks.iter().map(|c| c.lens).collect(),
             digests: prepared::digests(&input.facts.chunks, &input.text),
-            line_starts: lines.map_or(Vec::new(), |lines| encode_sorted(lines.starts())),
-            lines: lines.map_or(Vec::new(), |lines| prepared::def_lines(&input.facts.interface, lines)),
+            lines: prepared::def_lines(&input.facts.interface, &input.lines),
             vocabulary,
             terms,
             path_terms,
@@ -213,8 +211,8 @@ impl Bulk {
         let sealed = self.sealed()?;
         let entry = sealed.entry(file)?;
         let mut out = Linked {
-            unresolved: unresolved_blob(&links.unresolved)?,
-            lookups: encode_sorted(&short_lookups(&links)),
+            unresolved: blob::compress(&edges::encode_unresolved(&links.unresolved))?,
+            lookups: encode_sorted(&short_keys(&links.lookups)),
             ..Linked::default()
         };
         if !links.links.is_empty() {
@@ -246,13 +244,8 @@ impl Bulk {
     }
 
     fn line_index(&self, entry: &Entry) -> Result<LineIndex> {
-        if entry.line_starts.is_empty() {
-            let text = blob::decompress(&self.spill.read(entry.blobs[2])?).unwrap_or_default();
-            return Ok(LineIndex::new(std::str::from_utf8(&text).unwrap_or_default()));
-        }
-        let starts = decode_sorted(&entry.line_starts);
-        let starts = starts.ok_or_else(|| StoreError::Inconsistent("packed lines".into()))?;
-        Ok(LineIndex::of_starts(starts, entry.text_len))
+        let lines = read_packed_text(&self.spill.read(entry.blobs[2])?, LineIndex::new);
+        lines.ok_or_else(|| StoreError::Corrupt(format!("text of {}", entry.path)))
     }
 
     /// Writes everything, commits it as the first state and returns its generation, 1.
@@ -307,13 +300,6 @@ impl Bulk {
     }
 }
 
-/// Returns true if the file has definitions or links of its own, whose lines will be needed.
-fn is_linkable(facts: &FileFacts) -> bool {
-    let FileFacts { interface, body, .. } = facts;
-    let Interface { defs, imports, arena, .. } = interface;
-    !(defs.is_empty() && imports.is_empty() && arena.exprs.is_empty() && body.exprs.is_empty())
-}
-
 impl Sealed {
     fn entry(&self, file: FileDoc) -> Result<&Entry> {
         self.files.get(file.index()).ok_or_else(|| StoreError::Inconsistent(format!("no file {file:?}")))
@@ -362,7 +348,7 @@ impl Sealed {
             for &(source, len) in &l.sources {
                 let (row, rest) = rows.split_at(len as usize);
                 rows = rest;
-                sink.append(&tables.edges_out, &source.to_be_bytes(), &mut row.to_vec())?;
+                sink.append(&tables.edges_out, &source.to_be_bytes(), row)?;
             }
             let keys =
                 decode_sorted(&l.lookups).ok_or_else(|| StoreError::Inconsistent("packed lookups".into()))?;
@@ -371,7 +357,7 @@ impl Sealed {
         }
         for (file, l) in (0u32..).zip(&linked) {
             sink.append_blob(&tables.unresolved, file, &l.unresolved)?;
-            sink.append_blob(&tables.lookups, file, &lookups_blob(&l.lookups))?;
+            sink.append_blob(&tables.lookups, file, &blob::plain(&l.lookups))?;
         }
         drop(linked);
         write_sets(sink, &tables.dependants, lookups)?;
@@ -380,9 +366,7 @@ impl Sealed {
 
     fn write_blobs(&self, sink: &mut Sink, spill: &Spill) -> Result<()> {
         let tables = sink.tables();
-        for (i, table) in
-            [&tables.interfaces, &tables.bodies, &tables.texts, &tables.grams].into_iter().enumerate()
-        {
+        for (i, table) in tables.blobs().into_iter().enumerate() {
             for (file, entry) in self.each() {
                 sink.append_blob(table, file, &spill.read(entry.blobs[i])?)?;
             }
@@ -413,7 +397,7 @@ impl Sealed {
         let mut keys: Vec<_> = self.each().map(|(file, e)| (path_key(&e.path), file)).collect();
         keys.sort_unstable();
         for (key, file) in keys {
-            sink.append(&tables.paths, &key, &mut file.to_be_bytes().to_vec())?;
+            sink.append(&tables.paths, &key, &file.to_be_bytes())?;
         }
         for (file, e) in self.each() {
             let key = file.to_be_bytes();
@@ -422,13 +406,13 @@ impl Sealed {
             let start = self.chunk_starts[file as usize];
             let room = (start, room_for(e.chunks.len() as u32));
             let row = rows.file(&e.path, &e.hash, e.size, e.path_len, room);
-            sink.append(&tables.files, &key, &mut row.encode())?;
-            sink.append(&tables.file_defs, &key, &mut encode_runs(&docs))?;
-            sink.append(&tables.stats, &key, &mut e.stat.encode())?;
+            sink.append(&tables.files, &key, &row.encode())?;
+            sink.append(&tables.file_defs, &key, &encode_runs(&docs))?;
+            sink.append(&tables.stats, &key, &encode_stat(&e.stat))?;
             for (i, (lens, digest)) in e.lens.iter().zip(&e.digests).enumerate() {
                 let doc = start + i as u32;
-                let mut row = rows.chunk(i, lens, *digest).encode(doc);
-                sink.append(&tables.chunks, &doc.to_be_bytes(), &mut row)?;
+                let row = chunks::encode(doc, &rows.chunk(i, lens, *digest));
+                sink.append(&tables.chunks, &doc.to_be_bytes(), &row)?;
                 for (sum, len) in meta.stats.field_lens.iter_mut().zip(lens) {
                     *sum += u64::from(*len);
                 }
@@ -447,14 +431,9 @@ impl Sealed {
         let mut names = Vec::with_capacity(self.next_def as usize);
         for (file, e) in self.each() {
             let docs = self.docs(file);
-            self.rows(file, e, &docs)
-                .defs(|doc, mut row| sink.append(&tables.defs, &doc.to_be_bytes(), &mut row))?;
-            for (def, doc) in e.interface.defs.iter().zip(&docs[1..]) {
-                let name = e.interface.arena.strings.get(def.name.index()).map_or("", String::as_str);
-                if !name.is_empty() {
-                    names.push((text_prefix(name), *doc));
-                }
-            }
+            self.rows(file, e, &docs).defs(|doc, row| sink.append(&tables.defs, &doc.to_be_bytes(), &row))?;
+            let named = prepared::names(&e.interface, &docs);
+            names.extend(named.map(|(name, doc)| (text_prefix(name), doc)));
         }
         // Two long names may be cut to one key and share a row.
         write_sets(sink, &tables.names, names)
@@ -498,8 +477,8 @@ fn write_sets<P: AsRef<[u8]> + Ord>(sink: &mut Sink, table: &Table, mut pairs: V
         members.clear();
         members.extend(run.iter().map(|pair| pair.1));
         members.dedup();
-        for (key, mut value) in sets::rows(run[0].0.as_ref(), &members) {
-            sink.append(table, &key, &mut value)?;
+        for (key, value) in sets::rows(run[0].0.as_ref(), &members) {
+            sink.append(table, &key, &value)?;
         }
     }
     Ok(())

@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Cache<K: Hash + Eq, V: ?Sized> {
     inner: Mutex<Inner<K, V>>,
     bytes_max: usize,
-    entries_max: NonZeroUsize,
 }
 
 struct Inner<K: Hash + Eq, V: ?Sized> {
@@ -20,9 +19,8 @@ struct Inner<K: Hash + Eq, V: ?Sized> {
 impl<K: Hash + Eq, V: ?Sized> Cache<K, V> {
     /// An empty cache.
     pub fn new(bytes_max: usize, entries_max: NonZeroUsize) -> Self {
-        // Memory for all entries is not reserved in advance.
-        let lru = LruCache::unbounded();
-        Self { inner: Mutex::new(Inner { lru, bytes: 0 }), bytes_max, entries_max }
+        let lru = LruCache::sparse(entries_max);
+        Self { inner: Mutex::new(Inner { lru, bytes: 0 }), bytes_max }
     }
 
     /// The value under `key`.
@@ -48,10 +46,9 @@ impl<K: Hash + Eq, V: ?Sized> Cache<K, V> {
         if let Some((_, (_, old))) = inner.lru.push(key, (value, bytes)) {
             inner.bytes -= old;
         }
-        while inner.bytes > self.bytes_max || inner.lru.len() > self.entries_max.get() {
-            let Some((_, (_, bytes))) = inner.lru.pop_lru() else {
-                break;
-            };
+        while inner.bytes > self.bytes_max
+            && let Some((_, (_, bytes))) = inner.lru.pop_lru()
+        {
             inner.bytes -= bytes;
         }
     }

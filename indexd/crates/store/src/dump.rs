@@ -1,11 +1,11 @@
 //! The canonical dump: every derived table as sorted lines in which handles are replaced by the things they
 //! refer to. Two states with equal inputs have equal dumps, whatever the history of changes.
 
-use crate::codec::chunks::ChunkRow;
 use crate::codec::defs::DefRow;
 use crate::codec::edges::decode_unresolved;
-use crate::codec::postings;
+use crate::codec::enums::Coded;
 use crate::codec::records::{ArchivedFileRow, FileRow};
+use crate::codec::{chunks, postings};
 use crate::error::{Result, StoreError};
 use crate::history;
 use crate::linked::decode_sorted;
@@ -16,26 +16,14 @@ use crate::table::{Kind, Table};
 use crate::tables::N_TABLES;
 use indexd_model::ids::hex;
 use indexd_model::links::EdgeKind;
-use indexd_model::{ContentHash, DefIdx, Facts, names};
+use indexd_model::view::ChunkRecord;
+use indexd_model::{ContentHash, DefDoc, DefIdx, Facts, FileDoc, names};
 use rustc_hash::FxHashMap;
 use std::fmt::Write as _;
 use std::io;
 
-use crate::codec::enums::Coded;
-
-impl Snapshot {
-    /// Writes every derived table as sorted lines free of handles: table, key, value, separated by tabs.
-    /// Takes time and memory in proportion to the whole index; for tests and for comparing two indexes.
-    ///
-    /// # Errors
-    /// Those of `out`, and the error of a row that cannot be read.
-    pub fn dump(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        dump(self, out)
-    }
-}
-
 /// The text that replaces each handle.
-pub(crate) struct Meanings {
+struct Meanings {
     files: FxHashMap<u32, String>,
     defs: FxHashMap<u32, String>,
     chunks: FxHashMap<u32, String>,
@@ -43,7 +31,7 @@ pub(crate) struct Meanings {
 
 impl Meanings {
     /// Reads all files.
-    pub fn read(rows: Rows) -> Result<Self> {
+    fn read(rows: Rows) -> Result<Self> {
         let mut it =
             Self { files: FxHashMap::default(), defs: FxHashMap::default(), chunks: FxHashMap::default() };
         for row in rows.tables.files.iter(rows.txn)? {
@@ -100,51 +88,58 @@ const N_CACHES: usize = 2;
 type Lines = Vec<String>;
 type Section<'a> = (&'a Table, &'a dyn Fn(&Table) -> Result<Lines>);
 
-fn dump(snapshot: &Snapshot, out: &mut dyn io::Write) -> io::Result<()> {
-    let (rows, meta) = (snapshot.rows(), snapshot.meta());
-    let m = snapshot.noting(Meanings::read(rows)).map_err(io::Error::other)?;
-    let tables = rows.tables;
-    let quoted = |bytes: &[u8]| format!("\"{}\"", bytes.escape_ascii());
-    let hash = |_, raw: Vec<u8>| Ok(ContentHash::of(&raw).to_string());
-    let hashes = |t: &Table| one_each(rows, t, |key, value| Ok((hex(key), hex(value))));
-    let of_path = |key: &[u8], value: &[u8]| Ok((quoted(key), ContentHash::of(value).to_string()));
-    // A new table does not compile here until it has a section or is counted as a cache.
-    let sections: [Section; N_TABLES as usize - N_CACHES] = [
-        (&tables.meta, &|_| Ok(state(meta))),
-        (&tables.paths, &|t| one_each(rows, t, |key, _| Ok((quoted(key), String::new())))),
-        (&tables.files, &|t| file_lines(rows, t, &m)),
-        (&tables.file_defs, &|t| file_def_lines(rows, t, &m)),
-        (&tables.chunks, &|t| chunk_lines(rows, t, &m)),
-        (&tables.defs, &|t| def_lines(rows, t, &m)),
-        (&tables.names, &|t| set_lines(rows, t, text_prefix_len, |key| Ok(text_of(key)), |id| m.def(id))),
-        (&tables.interfaces, &|t| blob_lines(rows, t, &m, hash)),
-        (&tables.bodies, &|t| blob_lines(rows, t, &m, hash)),
-        (&tables.texts, &|t| blob_lines(rows, t, &m, hash)),
-        (&tables.grams, &|t| raw_lines(rows, t, &m)),
-        (&tables.terms, &|t| posting_lines(rows, t, |id| m.chunk(id))),
-        (&tables.path_terms, &|t| posting_lines(rows, t, |id| m.file(id))),
-        (&tables.providers, &|t| set_lines(rows, t, |_| 8, |key| Ok(hex(key)), |id| m.file(id))),
-        (&tables.dependants, &|t| set_lines(rows, t, |_| 4, |key| Ok(hex(key)), |id| m.file(id))),
-        (&tables.lookups, &|t| lookup_lines(rows, t, &m)),
-        (&tables.edges_out, &|t| edge_lines(rows, t, &m)),
-        (&tables.edges_in, &|t| set_lines(rows, t, |_| 5, |key| in_key(t, key, &m), |id| m.def(id))),
-        (&tables.unresolved, &|t| unresolved_lines(rows, t, &m)),
-        (&tables.history_files, &|t| one_each(rows, t, |key, value| Ok((quoted(key), hex(value))))),
-        (&tables.history_docs, &|t| one_each(rows, t, |_, value| Ok((quoted(value), String::new())))),
-        (&tables.history_terms, &|t| history_lines(rows, t)),
-        (&tables.overlays, &|t| one_each(rows, t, of_path)),
-        (&tables.leaves, &hashes),
-        (&tables.nodes, &hashes),
-    ];
-    for (table, lines_of) in sections {
-        debug_assert!(table.kind == Kind::Derived, "{} is dumped", table.name);
-        let mut lines = snapshot.noting(lines_of(table)).map_err(io::Error::other)?;
-        lines.sort_unstable();
-        for line in lines {
-            writeln!(out, "{}\t{line}", table.name)?;
+impl Snapshot {
+    /// Writes every derived table as sorted lines free of handles: table, key, value, separated by tabs.
+    /// Takes time and memory in proportion to the whole index; for tests and for comparing two indexes.
+    ///
+    /// # Errors
+    /// Those of `out`, and the error of a row that cannot be read.
+    pub fn dump(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        let (rows, meta) = (self.rows(), self.meta());
+        let m = self.noting(Meanings::read(rows)).map_err(io::Error::other)?;
+        let tables = rows.tables;
+        let quoted = |bytes: &[u8]| format!("\"{}\"", bytes.escape_ascii());
+        let hash = |_, raw: Vec<u8>| Ok(ContentHash::of(&raw).to_string());
+        let hashes = |t: &Table| one_each(rows, t, |key, value| Ok((hex(key), hex(value))));
+        let of_path = |key: &[u8], value: &[u8]| Ok((quoted(key), ContentHash::of(value).to_string()));
+        // A new table does not compile here until it has a section or is counted as a cache.
+        let sections: [Section; N_TABLES as usize - N_CACHES] = [
+            (&tables.meta, &|_| Ok(state(meta))),
+            (&tables.paths, &|t| one_each(rows, t, |key, _| Ok((quoted(key), String::new())))),
+            (&tables.files, &|t| file_lines(rows, t, &m)),
+            (&tables.file_defs, &|t| file_def_lines(rows, t, &m)),
+            (&tables.chunks, &|t| chunk_lines(rows, t, &m)),
+            (&tables.defs, &|t| def_lines(rows, t, &m)),
+            (&tables.names, &|t| set_lines(rows, t, text_prefix_len, |key| Ok(text_of(key)), |id| m.def(id))),
+            (&tables.interfaces, &|t| blob_lines(rows, t, &m, hash)),
+            (&tables.bodies, &|t| blob_lines(rows, t, &m, hash)),
+            (&tables.texts, &|t| blob_lines(rows, t, &m, hash)),
+            (&tables.grams, &|t| raw_lines(rows, t, &m)),
+            (&tables.terms, &|t| posting_lines(rows, t, |id| m.chunk(id))),
+            (&tables.path_terms, &|t| posting_lines(rows, t, |id| m.file(id))),
+            (&tables.providers, &|t| set_lines(rows, t, |_| 8, |key| Ok(hex(key)), |id| m.file(id))),
+            (&tables.dependants, &|t| set_lines(rows, t, |_| 4, |key| Ok(hex(key)), |id| m.file(id))),
+            (&tables.lookups, &|t| lookup_lines(rows, t, &m)),
+            (&tables.edges_out, &|t| edge_lines(rows, t, &m)),
+            (&tables.edges_in, &|t| set_lines(rows, t, |_| 5, |key| in_key(t, key, &m), |id| m.def(id))),
+            (&tables.unresolved, &|t| unresolved_lines(rows, t, &m)),
+            (&tables.history_files, &|t| one_each(rows, t, |key, value| Ok((quoted(key), hex(value))))),
+            (&tables.history_docs, &|t| one_each(rows, t, |_, value| Ok((quoted(value), String::new())))),
+            (&tables.history_terms, &|t| history_lines(rows, t)),
+            (&tables.overlays, &|t| one_each(rows, t, of_path)),
+            (&tables.leaves, &hashes),
+            (&tables.nodes, &hashes),
+        ];
+        for (table, lines_of) in sections {
+            debug_assert!(table.kind == Kind::Derived, "{} is dumped", table.name);
+            let mut lines = self.noting(lines_of(table)).map_err(io::Error::other)?;
+            lines.sort_unstable();
+            for line in lines {
+                writeln!(out, "{}\t{line}", table.name)?;
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// One line for each row.
@@ -218,11 +213,11 @@ fn file_def_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
 fn chunk_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
     one_each(rows, table, |key, value| {
         let id = table.handle(key)?;
-        let row = ChunkRow::decode(id, value).ok_or_else(|| table.corrupt(key))?;
-        let def = row.def.map_or(Ok("-"), |def| m.def(def))?;
+        let row = chunks::decode(id, value).ok_or_else(|| table.corrupt(key))?;
+        let def = row.def.some().map_or(Ok("-"), |def| m.def(def.0))?;
         // Handles are replaced by text; all other fields are printed as they are.
-        let shown = ChunkRow { file: 0, def: None, ..row };
-        let line = format!("{shown:?} of {def} in {}", m.file(row.file)?);
+        let shown = ChunkRecord { file: FileDoc(0), def: DefDoc::NONE, ..row };
+        let line = format!("{shown:?} of {def} in {}", m.file(row.file.0)?);
         Ok((m.chunk(id)?.to_owned(), line))
     })
 }

@@ -1,14 +1,12 @@
 //! Entry points of the codecs for fuzz targets, compiled only with the feature `fuzz`.
 
 use crate::codec::blob::{self, decompress};
-use crate::codec::chunks::ChunkRow;
 use crate::codec::defs::DefRow;
 use crate::codec::edges::{self, Base};
 use crate::codec::facts::{Packer, unpack_body, unpack_interface};
-use crate::codec::records::FileRow;
+use crate::codec::records::{FileRow, decode_stat};
 use crate::codec::run::{self, Entries};
-use crate::codec::{postings, set};
-use crate::input::FileStat;
+use crate::codec::{chunks, postings, set};
 use crate::linked::{decode_sorted, encode_sorted};
 use crate::meta::{Free, Meta};
 use crate::prepared::{FileRows, def_lines, digests};
@@ -24,7 +22,7 @@ use indexd_model::{ContentHash, FileFacts, LineIndex};
 pub fn row(data: &[u8]) {
     let Some((&which, bytes)) = data.split_first() else { return };
     match which % 16 {
-        0 => same(ChunkRow::decode(7, bytes), |row| ChunkRow::decode(7, &row.encode(7))),
+        0 => same(chunks::decode(7, bytes), |row| chunks::decode(7, &chunks::encode(7, row))),
         1 => ignore(DefRow::decode(7, bytes).map(|row| row.name().len())),
         2 => {
             let base = Base { source: 7, at: 100, line: 3 };
@@ -48,12 +46,12 @@ pub fn row(data: &[u8]) {
         8 => {
             let mut members = Vec::new();
             ignore((set::decode(1, bytes, &mut members), set::count(bytes)));
-            assert!(members.iter().all(|id| set::split(*id).0 == 1));
+            assert!(members.iter().all(|id| set::high(*id) == 1));
         }
         9 => runs(bytes),
         10 => same(decode_runs(bytes), |ids| decode_runs(&encode_runs(ids))),
         11 => same(decode_sorted(bytes), |keys| decode_sorted(&encode_sorted(keys))),
-        12 => ignore((FileRow::access(bytes).map(|row| row.path.len()), FileStat::decode(bytes).is_some())),
+        12 => ignore((FileRow::access(bytes).map(|row| row.path.len()), decode_stat(bytes))),
         13 => ignore((
             bitcode::decode::<Meta>(bytes).map(|meta| meta.signature()),
             bitcode::decode::<Free>(bytes),
@@ -112,7 +110,7 @@ pub fn rows(path: &str, text: &str, facts: &FileFacts) -> Vec<Vec<u8>> {
     })
     .expect("rows");
     for (i, digest) in digests(&facts.chunks, text).into_iter().enumerate() {
-        out.push(with(0, &file.chunk(i, &[1; N_FIELDS], digest).encode(7)));
+        out.push(with(0, &chunks::encode(7, &file.chunk(i, &[1; N_FIELDS], digest))));
     }
     let row = file.file(path, &ContentHash::of(text.as_bytes()), 1, 2, (3, 4));
     out.push(with(12, &row.encode()));
@@ -122,10 +120,8 @@ pub fn rows(path: &str, text: &str, facts: &FileFacts) -> Vec<Vec<u8>> {
     out.extend([(5, interface), (6, body)].map(|(n, blob)| with(n, &decompress(&blob).expect("a blob"))));
     out.push(with(7, &blob::compress(text.as_bytes()).expect("compresses")));
     out.push(with(14, &crate::pack_facts(facts).expect("packs")));
-    let mut low = Vec::new();
-    set::encode(&(0..99).map(|x| x * 3).collect::<Vec<u16>>(), &mut low);
-    out.push(with(8, &low));
-    out.push(with(11, &encode_sorted(lines.starts())));
+    out.push(with(8, &set::encode(&(0..99).map(|x| x * 3).collect::<Vec<u32>>())));
+    out.push(with(11, &encode_sorted(&docs)));
     out.push(with(10, &encode_runs(&docs)));
     let mut last: &[u8] = &[];
     let mut run = vec![1, b'b'];

@@ -41,16 +41,16 @@ pub(crate) fn replace(tables: &Tables, txn: &mut RwTxn, history: &History) -> Re
             last = t.lines.start;
         }
         counts.insert(path_key(&file.path), row);
-        tables.history_docs.append(txn, &doc.to_be_bytes(), &mut file.path.as_bytes().to_vec())?;
+        tables.history_docs.append(txn, &doc.to_be_bytes(), file.path.as_bytes())?;
         for (term, n) in &file.terms {
             terms.entry(term).or_default().push((doc, *n));
         }
     }
-    for (key, mut row) in counts {
-        tables.history_files.append(txn, &key, &mut row)?;
+    for (key, row) in counts {
+        tables.history_files.append(txn, &key, &row)?;
     }
     for (term, list) in terms {
-        tables.history_terms.append(txn, &term_prefix(term)?, &mut encode_postings(&list))?;
+        tables.history_terms.append(txn, &term_prefix(term)?, &encode_postings(&list))?;
     }
     Ok(())
 }
@@ -85,38 +85,24 @@ pub(crate) fn path_of<'t>(rows: Rows<'t>, doc: u32) -> Result<&'t str> {
     std::str::from_utf8(table.need(rows.txn, &key)?).map_err(|_| table.corrupt(&key))
 }
 
-/// The history of a path; zero when no commit touched it.
-pub(crate) fn of(rows: Rows, path: &str) -> Result<FileHistory> {
+/// The history of a path and its lines that the newest commits changed; zero and none when no commit touched it.
+pub(crate) fn of(rows: Rows, path: &str) -> Result<(FileHistory, Vec<Touched>)> {
     let table = &rows.tables.history_files;
     let key = path_key(path);
     let Some(stored) = table.get(rows.txn, &key)? else {
-        return Ok(FileHistory::default());
+        return Ok(Default::default());
     };
-    let mut r = Reader::new(stored);
-    match (r.u32(), r.u32()) {
-        (Some(n_commits), Some(newest)) => Ok(FileHistory { n_commits, newest }),
-        _ => Err(table.corrupt(&key)),
-    }
+    decode(stored).ok_or_else(|| table.corrupt(&key))
 }
 
-/// Appends the lines of a path that the newest commits changed.
-pub(crate) fn touched(rows: Rows, path: &str, out: &mut Vec<Touched>) -> Result<()> {
-    let table = &rows.tables.history_files;
-    let key = path_key(path);
-    let Some(stored) = table.get(rows.txn, &key)? else {
-        return Ok(());
-    };
-    decode_touched(stored, out).ok_or_else(|| table.corrupt(&key))
-}
-
-fn decode_touched(row: &[u8], out: &mut Vec<Touched>) -> Option<()> {
+fn decode(row: &[u8]) -> Option<(FileHistory, Vec<Touched>)> {
     let mut r = Reader::new(row);
-    let _counts = (r.u32()?, r.u32()?);
-    let mut start = 0u32;
+    let history = FileHistory { n_commits: r.u32()?, newest: r.u32()? };
+    let (mut start, mut touched) = (0u32, Vec::new());
     while !r.is_empty() {
         start = start.checked_add(r.u32()?)?;
         let last = r.u32()?.checked_sub(1)?;
-        out.push(Touched { lines: Lines { start, end: start.checked_add(last)? }, newest: r.u32()? });
+        touched.push(Touched { lines: Lines { start, end: start.checked_add(last)? }, newest: r.u32()? });
     }
-    Some(())
+    Some((history, touched))
 }

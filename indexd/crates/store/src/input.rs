@@ -3,23 +3,9 @@
 use indexd_model::terms::FileTerms;
 use indexd_model::view::{FileHistory, Touched};
 use indexd_model::{ContentHash, FileFacts, LineIndex, RepoPath};
+use indexd_os::FileStat;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The metadata of a file when it was read. A cache: never part of the dump.
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FileStat {
-    /// Time of the last change of content, in nanoseconds since the epoch.
-    pub mtime_ns: i64,
-    /// Time of the last change of the inode, in nanoseconds since the epoch.
-    pub ctime_ns: i64,
-    /// Bytes.
-    pub size: u64,
-    /// Inode number.
-    pub inode: u64,
-    /// Device number.
-    pub dev: u64,
-}
 
 /// One file on its way into the index.
 #[derive(Clone, Debug)]

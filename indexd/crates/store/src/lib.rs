@@ -39,7 +39,6 @@ mod tables;
 mod travel;
 mod untouched;
 mod verify;
-mod vocabulary;
 mod write;
 
 #[cfg(test)]
@@ -50,7 +49,8 @@ pub use cache::Cache;
 pub use codec::blob::forget_scratch;
 pub use copied::{copy_closed, name_of_closed, open_closed, share_closed};
 pub use error::{StoreError, Unreadable};
-pub use input::{FileInput, FileStat, History, HistoryFile, Overlays};
+pub use indexd_os::FileStat;
+pub use input::{FileInput, History, HistoryFile, Overlays};
 pub use meta::FORMAT;
 pub use packed::{pack_facts, unpack_facts};
 pub use snapshot::{Snapshot, forget_decoded, read_packed_text};

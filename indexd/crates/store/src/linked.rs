@@ -1,11 +1,10 @@
 //! Links of one file in the form of rows, for both writers.
 
-use crate::codec::blob;
 use crate::codec::bytes::{Reader, put};
-use crate::codec::edges::{Use, encode_unresolved};
+use crate::codec::edges::Use;
 use crate::error::{Result, StoreError};
 use indexd_model::view::Occurrence;
-use indexd_model::{DefRef, Key, LineIndex, Links, Unresolved};
+use indexd_model::{DefRef, Key, LineIndex, Links};
 
 /// Uses by source: position of the source among the file's handles (0 is the file itself), and its
 /// uses in stored order. Sources come in ascending order.
@@ -37,29 +36,14 @@ pub(crate) fn by_source(
     Ok(all.chunk_by(|a, b| a.0 == b.0).map(|run| (run[0].0, run.iter().map(|r| r.1).collect())).collect())
 }
 
-/// The stored half of a key that was looked up. Two keys with one half can only cause a needless
-/// relink, and there is one such pair in 6,000 changes of a repository of two million lines.
-pub(crate) fn short(key: Key) -> u32 {
-    (key.0 >> 32) as u32
-}
-
-/// The stored halves of the keys that a file looked up, sorted, without repeats.
-pub(crate) fn short_lookups(links: &Links) -> Vec<u32> {
-    let mut keys: Vec<u32> = links.lookups.iter().map(|k| short(*k)).collect();
+/// The stored halves of keys that were looked up, sorted, without repeats. Two keys with one half can only cause
+/// a needless relink, and there is one such pair in 6,000 changes of a repository of two million lines. Their blobs are not compressed, since halves of hashes do
+/// not get smaller.
+pub(crate) fn short_keys(keys: &[Key]) -> Vec<u32> {
+    let mut keys: Vec<u32> = keys.iter().map(|k| (k.0 >> 32) as u32).collect();
     keys.sort_unstable();
     keys.dedup();
     keys
-}
-
-/// Packs keys as encoded by [`encode_sorted`], uncompressed, since halves of hashes do not get smaller.
-/// Without keys there is no blob.
-pub(crate) fn lookups_blob(keys: &[u8]) -> Vec<u8> {
-    if keys.is_empty() { Vec::new() } else { blob::plain(keys) }
-}
-
-/// Packs unresolved uses. Without any there is no blob.
-pub(crate) fn unresolved_blob(all: &[Unresolved]) -> Result<Vec<u8>> {
-    Ok(if all.is_empty() { Vec::new() } else { blob::compress(&encode_unresolved(all))? })
 }
 
 /// Encodes sorted numbers as differences.

@@ -42,7 +42,7 @@ pub(crate) struct Meta {
 impl Meta {
     /// An index without files.
     pub fn empty(config: [u8; 32]) -> Self {
-        Self { format: FORMAT, config, root: crate::signature::EMPTY_ROOT, ..Self::default() }
+        Self { format: FORMAT, config, root: crate::signature::empty_root(), ..Self::default() }
     }
 
     /// Reads the row; `None` before the first build is complete.

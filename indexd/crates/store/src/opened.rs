@@ -22,8 +22,10 @@ const ROWS_MAX: usize = 16_384;
 
 /// A read transaction with the rows and paths it has decoded.
 pub(crate) struct ReadTxn {
-    chunks: RefCell<Runs>,
-    defs: RefCell<Runs>,
+    /// Runs of chunks.
+    pub chunks: RefCell<Runs>,
+    /// Runs of definitions.
+    pub defs: RefCell<Runs>,
     files: RefCell<FxHashMap<u32, &'static ArchivedFileRow>>,
     paths: RefCell<FxHashMap<Box<[u8]>, Option<u32>>>,
     /// Counted postings of a term, and whether that is all of them.
@@ -86,7 +88,7 @@ fn bounded<K, V>(map: &mut FxHashMap<K, V>) -> &mut FxHashMap<K, V> {
 
 /// Runs of a table whose keys are handles.
 #[derive(Default)]
-struct Runs {
+pub(crate) struct Runs {
     /// First and last handle of each run and its place in `runs`, ascending.
     order: Vec<(u32, u32, u32)>,
     runs: Vec<Run>,
@@ -135,16 +137,6 @@ impl ReadTxn {
     /// Returns true if it shows uncommitted changes.
     pub fn is_writer(&self) -> bool {
         matches!(self.txn, Held::Write(..))
-    }
-
-    /// The row of a chunk.
-    pub fn chunk(&self, table: &Table, handle: u32) -> Result<&[u8]> {
-        self.row(&self.chunks, table, handle)
-    }
-
-    /// The row of a definition.
-    pub fn def(&self, table: &Table, handle: u32) -> Result<&[u8]> {
-        self.row(&self.defs, table, handle)
     }
 
     /// The record of a file. `read` finds it in the transaction when it was not read before.
@@ -207,7 +199,8 @@ impl ReadTxn {
         Ok(Some(n).filter(|n| *n <= most))
     }
 
-    fn row(&self, runs: &RefCell<Runs>, table: &Table, handle: u32) -> Result<&[u8]> {
+    /// The row under a handle in a table of which `runs` are decoded.
+    pub fn row(&self, runs: &RefCell<Runs>, table: &Table, handle: u32) -> Result<&[u8]> {
         let mut runs = runs.borrow_mut();
         let at = match runs.find(handle) {
             Some(at) => at,

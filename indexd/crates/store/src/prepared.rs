@@ -1,41 +1,27 @@
 //! Everything that both writers derive from one file before it is stored: blobs, lines, identities, rows.
 
 use crate::codec::blob;
-use crate::codec::chunks::ChunkRow;
 use crate::codec::defs::DefRow;
 use crate::codec::enums::Coded;
 use crate::codec::facts::Packer;
 use crate::codec::records::FileRow;
 use crate::error::Result;
 use crate::input::FileInput;
-use indexd_model::view::digest_of;
+use indexd_model::view::{ChunkRecord, N_FIELDS, digest_of};
 use indexd_model::{
-    Chunk, ContentHash, DefFlags, DefIdx, DefKind, Facts, FileFacts, Interface, LineIndex, Lines, Span,
-    grams, names,
+    Chunk, ContentHash, DefDoc, DefFlags, DefIdx, DefKind, Facts, FileDoc, FileFacts, Interface, LineIndex,
+    Lines, Span, grams, names,
 };
 
-/// The compressed blobs of a file.
-pub(crate) struct Blobs {
-    /// Interface.
-    pub interface: Vec<u8>,
-    /// Body and chunks.
-    pub body: Vec<u8>,
-    /// Text; empty for an empty text.
-    pub text: Vec<u8>,
-    /// The signature of the text.
-    pub grams: Vec<u8>,
-}
-
-impl Blobs {
-    /// Encodes and compresses.
-    pub fn of(facts: &FileFacts, text: &str, packer: &mut Packer) -> Result<Self> {
-        Ok(Self {
-            interface: packer.interface(&facts.interface)?,
-            body: packer.body(&facts.body, &facts.chunks)?,
-            grams: grams::signature(text),
-            text: if text.is_empty() { Vec::new() } else { blob::compress(text.as_bytes())? },
-        })
-    }
+/// The blobs of a file, for [`crate::tables::Tables::blobs`]: interface, body with chunks, text, and the signature of
+/// the text.
+pub(crate) fn blobs(facts: &FileFacts, text: &str, packer: &mut Packer) -> Result<[Vec<u8>; 4]> {
+    Ok([
+        packer.interface(&facts.interface)?,
+        packer.body(&facts.body, &facts.chunks)?,
+        blob::compress(text.as_bytes())?,
+        grams::signature(text),
+    ])
 }
 
 /// The lines of a definition.
@@ -59,6 +45,14 @@ pub(crate) fn def_lines(interface: &Interface, index: &LineIndex) -> Vec<DefLine
         name_line: index.line(d.name_span.start),
     };
     interface.defs.iter().map(of).collect()
+}
+
+/// The names of the definitions of a file, with their handles, which follow that of the file itself in `docs`.
+/// Definitions without a name are left out.
+pub(crate) fn names<'f>(interface: &'f Interface, docs: &[u32]) -> impl Iterator<Item = (&'f str, u32)> {
+    let facts = Facts::outside(interface);
+    let all = interface.defs.iter().map(move |def| facts.str(def.name)).zip(docs[1..].iter().copied());
+    all.filter(|(name, _)| !name.is_empty())
 }
 
 /// The identity that two versions of a definition share: a hash of descriptor and ordinal.
@@ -160,13 +154,13 @@ impl FileRows<'_> {
     }
 
     /// The row of the `i`-th chunk, with the lengths of its fields and the digest of its text.
-    pub fn chunk(&self, i: usize, lens: &[u16; indexd_model::view::N_FIELDS], digest: u64) -> ChunkRow {
+    pub fn chunk(&self, i: usize, lens: &[u16; N_FIELDS], digest: u64) -> ChunkRecord {
         let c = &self.chunks[i];
-        ChunkRow {
-            file: self.file,
+        ChunkRecord {
+            file: FileDoc(self.file),
             span: c.span,
             lines: c.lines,
-            def: c.def.some().map(|d| self.docs[d.index() + 1]),
+            def: c.def.some().map_or(DefDoc::NONE, |d| DefDoc(self.docs[d.index() + 1])),
             part: c.part,
             n_parts: c.n_parts,
             lens: *lens,

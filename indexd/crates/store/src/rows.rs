@@ -1,20 +1,22 @@
 //! Reads rows, for snapshots, the write transaction, the dump and `verify`.
 
 use crate::codec::bytes::{Reader, put, put_delta};
-use crate::codec::chunks::ChunkRow;
 use crate::codec::defs::DefRow;
 use crate::codec::edges::{self, Base, Use};
-use crate::codec::records::{ArchivedFileRow, FileRow};
-use crate::codec::{blob, facts, postings, set};
+use crate::codec::records::{ArchivedFileRow, FileRow, decode_stat};
+use crate::codec::{blob, chunks, facts, postings, set};
 use crate::error::{Result, StoreError};
-use crate::input::FileStat;
-use crate::opened::ReadTxn;
+use crate::opened::{ReadTxn, Runs};
 use crate::sets;
+use crate::snapshot::read_packed_text;
+use crate::stream::Blobs;
 use crate::table::Table;
 use crate::tables::Tables;
 use heed::RoTxn;
 use indexd_model::limits::TERM_BYTES_MAX;
+use indexd_model::view::ChunkRecord;
 use indexd_model::{DefIdx, EdgeKind, FileFacts, Interface, RepoPath};
+use indexd_os::FileStat;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -189,8 +191,8 @@ impl<'t> Rows<'t> {
         }
     }
 
-    /// Calls `each` with every path, which is valid, and its stat. They are in path order, except that paths
-    /// too long for a key come last. A stat is zero when the cache row is missing, which matches no file.
+    /// Calls `each` with every path, which is valid, and its stat, in no particular order. A stat is zero when
+    /// the cache row is missing, which matches no file.
     pub fn all_stats(&self, mut each: impl FnMut(&str, FileStat)) -> Result<()> {
         let mut stats: Vec<FileStat> = Vec::new();
         let t = &self.tables.stats;
@@ -200,26 +202,18 @@ impl<'t> Rows<'t> {
             if stats.len() <= file as usize {
                 stats.resize(file as usize + 1, FileStat::default());
             }
-            stats[file as usize] = FileStat::decode(value).ok_or_else(|| t.corrupt(rows.key()))?;
+            stats[file as usize] = decode_stat(value).ok_or_else(|| t.corrupt(rows.key()))?;
         }
         let t = &self.tables.paths;
-        let mut cut = Vec::new();
         let mut rows = t.iter(self.txn)?;
         while let Some(value) = rows.advance()? {
             let key = rows.key();
             let file = doc(value).ok_or_else(|| t.corrupt(key))?;
-            if is_cut(key) {
-                cut.push(file);
-                continue;
-            }
-            let path = std::str::from_utf8(key).ok().filter(|path| RepoPath::is_valid(path));
-            each(path.ok_or_else(|| t.corrupt(key))?, stats.get(file as usize).copied().unwrap_or_default());
-        }
-        for file in cut {
-            let path = &*self.file(file)?.path;
-            if !RepoPath::is_valid(path) {
-                return Err(t.corrupt(path.as_bytes()));
-            }
+            let path = match is_cut(key) {
+                true => Some(self.file(file)?.path.as_str()),
+                false => std::str::from_utf8(key).ok(),
+            };
+            let path = path.filter(|path| RepoPath::is_valid(path)).ok_or_else(|| t.corrupt(key))?;
             each(path, stats.get(file as usize).copied().unwrap_or_default());
         }
         Ok(())
@@ -245,25 +239,30 @@ impl<'t> Rows<'t> {
     }
 
     /// A chunk's record.
-    pub fn chunk(&self, chunk: u32) -> Result<ChunkRow> {
+    pub fn chunk(&self, chunk: u32) -> Result<ChunkRecord> {
         let t = &self.tables.chunks;
-        let key = chunk.to_be_bytes();
-        let row = match self.opened {
-            Some(opened) => opened.chunk(t, chunk)?,
-            None => t.need(self.txn, &key)?,
-        };
-        ChunkRow::decode(chunk, row).ok_or_else(|| t.corrupt(&key))
+        let row = self.of_handle(t, |opened| &opened.chunks, chunk)?;
+        chunks::decode(chunk, row).ok_or_else(|| t.corrupt(&chunk.to_be_bytes()))
+    }
+
+    /// The row under a handle; `runs` are the decoded runs of its table.
+    fn of_handle(
+        &self,
+        table: &Table,
+        runs: fn(&ReadTxn) -> &RefCell<Runs>,
+        handle: u32,
+    ) -> Result<&'t [u8]> {
+        match self.opened {
+            Some(opened) => opened.row(runs(opened), table, handle),
+            None => table.need(self.txn, &handle.to_be_bytes()),
+        }
     }
 
     /// A definition's record. Its qualified name may be cut: see [`Rows::qualified`].
     pub fn def(&self, def: u32) -> Result<DefRow<'t>> {
         let t = &self.tables.defs;
-        let key = def.to_be_bytes();
-        let row = match self.opened {
-            Some(opened) => opened.def(t, def)?,
-            None => t.need(self.txn, &key)?,
-        };
-        DefRow::decode(def, row).ok_or_else(|| t.corrupt(&key))
+        let row = self.of_handle(t, |opened| &opened.defs, def)?;
+        DefRow::decode(def, row).ok_or_else(|| t.corrupt(&def.to_be_bytes()))
     }
 
     /// The qualified name of a definition.
@@ -322,60 +321,28 @@ impl<'t> Rows<'t> {
 
     /// A file's text.
     pub fn text(&self, file: u32) -> Result<Arc<str>> {
-        let text = |raw: &[u8]| std::str::from_utf8(raw).ok().map(Arc::from);
-        self.with_blob(&self.tables.texts, file, |blob| {
-            if blob.is_empty() { text(blob) } else { blob::read_in(blob, text) }
-        })
+        self.with_blob(&self.tables.texts, file, |blob| read_packed_text(blob, |text| text.into()))
     }
 
     /// The decompressed blob; empty when there is none.
     pub fn unpacked(&self, table: &Table, file: u32) -> Result<Vec<u8>> {
-        self.with_blob(
-            table,
-            file,
-            |blob| {
-                if blob.is_empty() { Some(Vec::new()) } else { blob::decompress(blob) }
-            },
-        )
+        self.with_blob(table, file, blob::decompress)
     }
 
     /// Calls `each` with every file that has a blob and with the stored bytes, by ascending handle.
     pub fn all_pieces(&self, table: &Table, mut each: impl FnMut(u32, &[u8]) -> Result<()>) -> Result<()> {
-        let mut rows = table.iter(self.txn)?;
-        let (mut file, mut first, mut joined) = (None, &[][..], Vec::new());
-        loop {
-            let piece = rows.advance()?;
-            let next = piece.map(|_| table.handle(rows.key().get(..4).unwrap_or_default())).transpose()?;
-            match piece {
-                Some(piece) if next == file => {
-                    if joined.is_empty() {
-                        joined.extend_from_slice(first);
-                    }
-                    joined.extend_from_slice(piece);
-                }
-                _ => {
-                    if let Some(file) = file {
-                        each(file, if joined.is_empty() { first } else { &joined })?;
-                    }
-                    joined.clear();
-                    let Some(piece) = piece else { return Ok(()) };
-                    (file, first) = (next, piece);
-                }
-            }
+        let mut rows = Blobs::of(table, self.txn)?;
+        while rows.advance()? {
+            each(table.handle(rows.key())?, rows.value())?;
         }
+        Ok(())
     }
 
     /// Calls `each` with every file that has a blob and with the decompressed blob, by ascending handle.
     pub fn all_blobs(&self, table: &Table, mut each: impl FnMut(u32, Vec<u8>) -> Result<()>) -> Result<()> {
-        let mut last = None;
-        for row in table.iter(self.txn)? {
-            let (key, _) = row?;
-            let file = table.handle(key.get(..4).unwrap_or_default())?;
-            if last.replace(file) != Some(file) {
-                each(file, self.unpacked(table, file)?)?;
-            }
-        }
-        Ok(())
+        self.all_pieces(table, |file, blob| {
+            each(file, blob::decompress(blob).ok_or_else(|| table.corrupt(&file.to_be_bytes()))?)
+        })
     }
 
     /// The base that positions of a definition's edges are relative to.

@@ -59,32 +59,30 @@ fn push_high(key: &mut Vec<u8>, high: u16) {
 /// Adds (`true`) and removes handles. `changes` is sorted by handle, each handle once.
 pub(crate) fn update(table: &Table, txn: &mut RwTxn, prefix: &[u8], changes: &[(u32, bool)]) -> Result<()> {
     let mut key = prefix.to_vec();
-    for row in changes.chunk_by(|a, b| a.0 >> 16 == b.0 >> 16) {
-        let (high, _) = set::split(row[0].0);
+    for row in changes.chunk_by(|a, b| set::high(a.0) == set::high(b.0)) {
+        let high = set::high(row[0].0);
         key.truncate(prefix.len());
         push_high(&mut key, high);
         let mut old = Vec::new();
         if let Some(bytes) = table.get(txn, &key)? {
             set::decode(high, bytes, &mut old).ok_or_else(|| table.corrupt(&key))?;
         }
-        let mut new: Vec<u16> = Vec::with_capacity(old.len() + row.len());
+        let mut new: Vec<u32> = Vec::with_capacity(old.len() + row.len());
         let mut old = old.into_iter().peekable();
         for &(id, add) in row {
             while let Some(o) = old.next_if(|o| *o < id) {
-                new.push(o as u16);
+                new.push(o);
             }
             old.next_if_eq(&id);
             if add {
-                new.push(id as u16);
+                new.push(id);
             }
         }
-        new.extend(old.map(|o| o as u16));
+        new.extend(old);
         if new.is_empty() {
             table.delete(txn, &key)?;
         } else {
-            let mut value = Vec::new();
-            set::encode(&new, &mut value);
-            table.put_new(txn, &key, &value)?;
+            table.put_new(txn, &key, &set::encode(&new))?;
         }
     }
     Ok(())
@@ -112,13 +110,10 @@ pub(crate) fn update_all<const N: usize>(
 
 /// Cuts sorted members, without repeats, into the rows of one set.
 pub(crate) fn rows<'a>(prefix: &'a [u8], ids: &'a [u32]) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> + 'a {
-    ids.chunk_by(|a, b| a >> 16 == b >> 16).map(move |run| {
+    ids.chunk_by(|a, b| set::high(*a) == set::high(*b)).map(move |run| {
         let mut key = Vec::with_capacity(prefix.len() + 2);
         key.extend_from_slice(prefix);
-        push_high(&mut key, set::split(run[0]).0);
-        let low: Vec<u16> = run.iter().map(|id| *id as u16).collect();
-        let mut value = Vec::new();
-        set::encode(&low, &mut value);
-        (key, value)
+        push_high(&mut key, set::high(run[0]));
+        (key, set::encode(run))
     })
 }

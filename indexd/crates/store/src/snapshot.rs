@@ -4,13 +4,11 @@
 //! store as damaged and panics; the request is lost, the daemon continues.
 
 use crate::cache::Cache;
-use crate::codec::chunks::ChunkRow;
 use crate::codec::edges::{Base, decode_unresolved};
 use crate::codec::enums::Coded;
 use crate::codec::{blob, bytes, postings};
 use crate::directory::Directory;
 use crate::error::{Result, StoreError, Unreadable};
-use crate::input::FileStat;
 use crate::meta::Meta;
 use crate::opened::ReadTxn;
 use crate::rows::{IN_KIND, Rows, base_of, in_prefix, term_prefix, text_prefix};
@@ -27,6 +25,7 @@ use indexd_model::{
     ChunkDoc, ContentHash, DefDoc, DefIdx, Facts, FileDoc, FileFacts, FileRoles, Interface, Key, Language,
     LineIndex, Outcome, Span,
 };
+use indexd_os::FileStat;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError};
@@ -127,6 +126,16 @@ impl Snapshot {
             .collect()
     }
 
+    /// The terms of texts, of paths, and of subjects of commits, each list in byte order.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when they cannot be read.
+    pub fn vocabulary(&self) -> Result<[Vec<String>; 3]> {
+        let tables = self.rows().tables;
+        let read = |table| self.noting(self.read_terms_from(table, "", usize::MAX));
+        Ok([read(&tables.terms)?, read(&tables.path_terms)?, read(&tables.history_terms)?])
+    }
+
     /// Returns the text of a file like [`IndexView::text`], for a reader of every file: it does not evict
     /// cached texts that packs need.
     pub fn text_once(&self, file: FileDoc) -> Arc<str> {
@@ -182,15 +191,17 @@ impl Snapshot {
     /// Sorts definitions by path, then position.
     fn sort_defs(&self, mut defs: Vec<u32>) -> Result<Vec<DefDoc>> {
         if defs.len() > 1 {
-            let mut keyed = Vec::with_capacity(defs.len());
-            for d in defs {
-                let row = self.rows().def(d)?;
-                keyed.push((self.directory().rank_of_def(d), position(row.idx, row.span), d));
-            }
+            let mut keyed = defs.into_iter().map(|d| Ok((self.place(d)?, d))).collect::<Result<Vec<_>>>()?;
             keyed.sort_unstable();
-            defs = keyed.into_iter().map(|k| k.2).collect();
+            defs = keyed.into_iter().map(|k| k.1).collect();
         }
         Ok(defs.into_iter().map(DefDoc).collect())
+    }
+
+    /// Sort key of a definition: the rank of its file, and its position there.
+    fn place(&self, def: u32) -> Result<(u32, (u32, u32))> {
+        let row = self.rows().def(def)?;
+        Ok((self.directory().rank_of_def(def), position(row.idx, row.span)))
     }
 
     fn def_record(&self, def: DefDoc) -> Result<DefRecord> {
@@ -265,9 +276,7 @@ impl Snapshot {
                 edges.extend(own.into_iter().map(turned));
                 let mut keyed = Vec::with_capacity(edges.len());
                 for e in edges {
-                    let row = self.rows().def(e.source.0)?;
-                    let rank = self.directory().rank_of_def(e.source.0);
-                    keyed.push(((rank, position(row.idx, row.span), e.kind, e.is_turned), e));
+                    keyed.push(((self.place(e.source.0)?, e.kind, e.is_turned), e));
                 }
                 keyed.sort_by_key(|a| a.0);
                 edges = keyed.into_iter().map(|k| k.1).collect();
@@ -349,10 +358,10 @@ impl Snapshot {
         self.read_blocks(table, term, |block, value| postings::decode(block, value, &mut each).map(|()| true))
     }
 
-    /// Terms have a row for each block of chunks; the first row of each names it.
-    fn read_terms_from(&self, start: &str, most: usize) -> Result<Vec<String>> {
+    /// The terms that the keys of a table begin with. They have a row for each block of chunks or files; the first row
+    /// of each names it.
+    fn read_terms_from(&self, table: &Table, start: &str, most: usize) -> Result<Vec<String>> {
         let mut out: Vec<String> = Vec::new();
-        let table = &self.rows().tables.terms;
         let mut rows = table.prefix(self.opened().txn(), start.as_bytes())?;
         while out.len() < most && rows.advance()?.is_some() {
             let key = rows.key();
@@ -490,8 +499,7 @@ pub(crate) fn interface(store: &Store, rows: Rows, file: u32) -> Result<Arc<Inte
 
 /// Passes a text from [`Snapshot::packed_text`] to `read`; `None` for a damaged one.
 pub fn read_packed_text<T>(packed: &[u8], read: impl FnOnce(&str) -> T) -> Option<T> {
-    let text = |raw: &[u8]| std::str::from_utf8(raw).ok().map(read);
-    if packed.is_empty() { text(packed) } else { blob::read_in(packed, text) }
+    blob::read_in(packed, |raw| std::str::from_utf8(raw).ok().map(read))
 }
 
 /// A text with its lines, which are computed on first use.
@@ -631,10 +639,7 @@ impl IndexView for Snapshot {
     }
 
     fn chunk(&self, chunk: ChunkDoc) -> ChunkRecord {
-        let ChunkRow { file, span, lines, def, part, n_parts, lens, kind, digest } =
-            self.must(self.rows().chunk(chunk.0));
-        let (file, def) = (FileDoc(file), def.map_or(DefDoc::NONE, DefDoc));
-        ChunkRecord { file, span, lines, def, kind, part, n_parts, lens, digest }
+        self.must(self.rows().chunk(chunk.0))
     }
 
     fn def_doc(&self, file: FileDoc, def: DefIdx) -> DefDoc {
@@ -656,7 +661,7 @@ impl IndexView for Snapshot {
         let mut out = Vec::new();
         for doc in start + first..start + file.n_chunks.to_native() {
             let chunk = self.must(self.rows().chunk(doc));
-            if chunk.def == Some(def.0) {
+            if chunk.def == def {
                 out.push(ChunkDoc(doc));
                 if out.len() >= usize::from(chunk.n_parts) {
                     break;
@@ -679,16 +684,12 @@ impl IndexView for Snapshot {
         self.must(self.read_postings(&self.rows().tables.terms, term, each));
     }
 
-    fn doc_frequency(&self, term: &str) -> u32 {
-        self.must(self.read_doc_frequency(term, u32::MAX)).unwrap_or(u32::MAX)
-    }
-
     fn doc_frequency_within(&self, term: &str, most: u32) -> Option<u32> {
         self.must(self.read_doc_frequency(term, most))
     }
 
     fn terms_from(&self, start: &str, most: usize) -> Vec<String> {
-        self.must(self.read_terms_from(start, most))
+        self.must(self.read_terms_from(&self.rows().tables.terms, start, most))
     }
 
     fn path_postings(&self, term: &str, out: &mut Vec<PathPosting>) {
@@ -729,12 +730,12 @@ impl IndexView for Snapshot {
             return FileHistory::default();
         }
         let path = self.path(file);
-        self.must(crate::history::of(self.rows(), &path))
+        self.must(crate::history::of(self.rows(), &path)).0
     }
 
     fn touched(&self, file: FileDoc, out: &mut Vec<Touched>) {
         let path = self.path(file);
-        self.must(crate::history::touched(self.rows(), &path, out));
+        out.append(&mut self.must(crate::history::of(self.rows(), &path)).1);
     }
 
     fn token_count(&self, tokenizer: &str, text_hash: [u8; 16]) -> Option<u32> {

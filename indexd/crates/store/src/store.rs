@@ -14,7 +14,7 @@ use heed::{Env, EnvFlags, EnvOpenOptions, WithoutTls};
 use indexd_os::faults;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Bytes of address space to reserve. Only space that is used takes disk; the map is never resized,
 /// since LMDB does not notice readers whose pointers dangle. Windows allocates what is mapped.
@@ -196,7 +196,10 @@ impl Store {
     /// # Errors
     /// [`StoreError::Busy`] before the first build and after closing.
     pub fn begin(&self) -> Result<WriteTxn<'_>> {
-        WriteTxn::begin(self)
+        let txn = WriteTxn::begin(self)?;
+        self.inner.idle.clear();
+        self.mark_dirty()?;
+        Ok(txn)
     }
 
     /// Starts a write transaction that is never committed, after the previous one has ended. It becomes a
@@ -206,12 +209,9 @@ impl Store {
     /// # Errors
     /// [`StoreError::Busy`] before the first build and after closing.
     pub fn begin_unsaved(&self) -> Result<WriteTxn<'_>> {
-        match *self.marked() {
-            Marked::Clean | Marked::Dirty => {}
-            Marked::Building => return Err(StoreError::Busy("not built yet")),
-            Marked::Closed => return Err(StoreError::Busy("closed")),
-        }
-        WriteTxn::begin_unsaved(self)
+        // Nothing is committed, so the mark does not change and pages in use by readers are not reused.
+        drop(self.writable()?);
+        WriteTxn::begin(self)
     }
 
     /// Starts the first build of an index that opened as fresh.
@@ -356,23 +356,29 @@ impl Store {
     /// Puts the dirty mark on disk before the first commit since the index was clean. Must be called inside
     /// the write transaction, so that closing cannot come between.
     pub(crate) fn mark_dirty(&self) -> Result<()> {
-        let mut marked = self.marked();
-        match *marked {
-            Marked::Dirty => return Ok(()),
-            Marked::Building => return Err(StoreError::Busy("not built yet")),
-            Marked::Closed => return Err(StoreError::Busy("closed")),
-            Marked::Clean => recovery::mark(&self.inner.dir, &self.inner.config, Mark::Dirty)?,
-        }
-        *marked = Marked::Dirty;
-        Ok(())
+        let marked = self.writable()?;
+        if *marked == Marked::Clean { self.mark(marked) } else { Ok(()) }
     }
 
     /// Ends the first build: the committed rows are an index from now on.
     pub(crate) fn mark_built(&self) -> Result<()> {
-        let mut marked = self.marked();
+        self.mark(self.marked())
+    }
+
+    fn mark(&self, mut marked: MutexGuard<Marked>) -> Result<()> {
         recovery::mark(&self.inner.dir, &self.inner.config, Mark::Dirty)?;
         *marked = Marked::Dirty;
         Ok(())
+    }
+
+    /// The state of the mark of an index that can be written to.
+    fn writable(&self) -> Result<MutexGuard<'_, Marked>> {
+        let marked = self.marked();
+        match *marked {
+            Marked::Clean | Marked::Dirty => Ok(marked),
+            Marked::Building => Err(StoreError::Busy("not built yet")),
+            Marked::Closed => Err(StoreError::Busy("closed")),
+        }
     }
 
     /// The folder of the index.
@@ -380,7 +386,7 @@ impl Store {
         &self.inner.dir
     }
 
-    fn marked(&self) -> std::sync::MutexGuard<'_, Marked> {
+    fn marked(&self) -> MutexGuard<'_, Marked> {
         self.inner.marked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -197,13 +197,10 @@ impl Table {
         }
     }
 
-    /// Writes a row, or a whole run, under a key above all others. `value` is scratch: the checksum
-    /// is added to it.
-    pub fn append(&self, txn: &mut RwTxn, key: &[u8], value: &mut Vec<u8>) -> Result<()> {
-        let sum = self.checksum(key, value);
-        value.extend_from_slice(&sum);
-        self.db.put_with_flags(txn, PutFlags::APPEND, key, value)?;
-        Ok(())
+    /// Writes a row, or a whole run, under a key above all others.
+    pub fn append(&self, txn: &mut RwTxn, key: &[u8], value: &[u8]) -> Result<()> {
+        let stored = [value, &self.checksum(key, value)].concat();
+        Ok(self.db.put_with_flags(txn, PutFlags::APPEND, key, &stored)?)
     }
 
     /// Removes all rows.

@@ -5,12 +5,6 @@ use crate::table::{Form, Kind, Table};
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, Env, WithoutTls};
 
-struct Spec {
-    name: &'static str,
-    kind: Kind,
-    form: Form,
-}
-
 macro_rules! tables {
     ($($(#[$doc:meta])* $name:ident: $kind:ident, $form:ident;)*) => {
         /// All tables of an environment.
@@ -18,17 +12,16 @@ macro_rules! tables {
             $($(#[$doc])* pub $name: Table,)*
         }
 
-        const SPECS: [Spec; [$(stringify!($name)),*].len()] =
-            [$(Spec { name: stringify!($name), kind: Kind::$kind, form: Form::$form }),*];
+        /// The names of all tables.
+        const NAMES: [&str; [$(stringify!($name)),*].len()] = [$(stringify!($name)),*];
 
         impl Tables {
-            fn from_all(all: [Table; SPECS.len()]) -> Self {
-                let [$($name),*] = all;
-                Self { $($name),* }
+            fn of([$($name),*]: [Database<'static, Bytes, Bytes>; NAMES.len()]) -> Self {
+                Self { $($name: Table::new($name, stringify!($name), Kind::$kind, Form::$form),)* }
             }
 
             /// Every table, in order of declaration.
-            pub fn all(&self) -> [&Table; SPECS.len()] {
+            pub fn all(&self) -> [&Table; NAMES.len()] {
                 [$(&self.$name),*]
             }
         }
@@ -93,6 +86,11 @@ tables! {
 }
 
 impl Tables {
+    /// The tables of the blobs of [`crate::prepared::blobs`], in their order.
+    pub fn blobs(&self) -> [&Table; 4] {
+        [&self.interfaces, &self.bodies, &self.texts, &self.grams]
+    }
+
     /// The tables that leave the machine, with their numbers, ascending: neither caches nor the history. The
     /// table `meta` is last, so that rows that are cut make no index.
     pub fn streamed(&self) -> impl Iterator<Item = (u64, &Table)> {
@@ -108,24 +106,14 @@ impl Tables {
 pub(crate) const META: u64 = N_TABLES as u64 + 1;
 
 /// The number of tables.
-pub(crate) const N_TABLES: u32 = SPECS.len() as u32;
+pub(crate) const N_TABLES: u32 = NAMES.len() as u32;
 
 impl Tables {
     /// Opens every table of an existing index; `None` when one is missing.
     pub fn open(env: &Env<WithoutTls>) -> Result<Option<Self>> {
         let txn = env.read_txn()?;
         let opened = env.open_databases_and_commit(txn, |opener, txn| {
-            let mut all = Vec::with_capacity(SPECS.len());
-            for spec in &SPECS {
-                match opener.open_database::<Bytes, Bytes>(txn, Some(spec.name))? {
-                    Some(db) => all.push(db),
-                    None => return Ok(CommitOrAbort::Abort(())),
-                }
-            }
-            match <[_; SPECS.len()]>::try_from(all) {
-                Ok(all) => Ok::<_, heed::Error>(CommitOrAbort::Commit(all)),
-                Err(_) => Ok(CommitOrAbort::Abort(())),
-            }
+            each(|name| opener.open_database::<Bytes, Bytes>(txn, Some(name)))
         })?;
         Ok(opened.commit().map(Self::of))
     }
@@ -134,23 +122,17 @@ impl Tables {
     pub fn create(env: &Env<WithoutTls>) -> Result<Self> {
         let txn = env.write_txn()?;
         let created = env.create_databases_and_commit(txn, |opener, txn| {
-            let mut all = Vec::with_capacity(SPECS.len());
-            for spec in &SPECS {
-                all.push(opener.create_database::<Bytes, Bytes>(txn, Some(spec.name))?);
-            }
-            match <[_; SPECS.len()]>::try_from(all) {
-                Ok(all) => Ok::<_, heed::Error>(CommitOrAbort::Commit(all)),
-                Err(_) => Ok(CommitOrAbort::Abort(())),
-            }
+            each(|name| opener.create_database::<Bytes, Bytes>(txn, Some(name)).map(Some))
         })?;
         created.commit().map(Self::of).ok_or(StoreError::Busy("tables were not created"))
     }
+}
 
-    fn of(dbs: [Database<'static, Bytes, Bytes>; SPECS.len()]) -> Self {
-        let mut specs = SPECS.iter();
-        Self::from_all(dbs.map(|db| {
-            let spec = specs.next().unwrap_or(&SPECS[0]);
-            Table::new(db, spec.name, spec.kind, spec.form)
-        }))
-    }
+/// Finds the database of each table by its name.
+fn each<D>(
+    mut find: impl FnMut(&'static str) -> heed::Result<Option<D>>,
+) -> heed::Result<CommitOrAbort<[D; NAMES.len()], ()>> {
+    let all: Option<heed::Result<Vec<D>>> = NAMES.iter().map(|name| find(name).transpose()).collect();
+    let all = all.transpose()?.and_then(|all| all.try_into().ok());
+    Ok(all.map_or(CommitOrAbort::Abort(()), CommitOrAbort::Commit))
 }

@@ -30,10 +30,7 @@ const MAP_BYTES: u64 = 256 << 30;
 /// [`StoreError::Corrupt`] with the first fault.
 pub fn verify(dir: &Path) -> Result<()> {
     recovery::lengthen(dir)?;
-    walk(dir, |tables, txn, meta| {
-        tables.all().into_iter().try_for_each(|table| check_keys(table, txn))?;
-        check(Rows { tables, txn, opened: None }, meta)
-    })
+    walk(dir, check)
 }
 
 /// Checks only the checksums and the order of rows. The index may be open in another process, if that does
@@ -42,15 +39,17 @@ pub fn verify(dir: &Path) -> Result<()> {
 /// # Errors
 /// As [`verify`].
 pub fn verify_rows(dir: &Path) -> Result<()> {
-    walk(dir, |tables, txn, _| tables.all().into_iter().try_for_each(|table| check_keys(table, txn)))
+    walk(dir, |_, _| Ok(()))
 }
 
-fn walk(dir: &Path, check: impl Fn(&Tables, &RoTxn, &Meta) -> Result<()>) -> Result<()> {
+/// Checks the rows one by one, then together by `check`.
+fn walk(dir: &Path, check: impl Fn(Rows, &Meta) -> Result<()>) -> Result<()> {
     let (env, _) = open_env(dir, MAP_BYTES)?;
     let tables = Tables::open(&env)?.ok_or_else(|| wrong("a table is missing"))?;
     let txn = env.read_txn()?;
     let meta = Meta::read(&tables, &txn)?.ok_or_else(|| wrong("the first build is not complete"))?;
-    check(&tables, &txn, &meta)
+    tables.all().into_iter().try_for_each(|table| check_keys(table, &txn))?;
+    check(Rows { tables: &tables, txn: &txn, opened: None }, &meta)
 }
 
 fn wrong(what: impl Into<String>) -> StoreError {
@@ -185,7 +184,8 @@ fn check_chunks(rows: Rows, file: u32, row: &ArchivedFileRow, docs: &[u32], seen
     for i in 0..row.n_chunks.to_native() {
         let doc = row.chunk_start.to_native() + i;
         let chunk = rows.chunk(doc)?;
-        if chunk.file != file || !seen.chunks.insert(doc) || chunk.def.is_some_and(|d| !docs.contains(&d)) {
+        let is_foreign = chunk.file.0 != file || chunk.def.some().is_some_and(|d| !docs.contains(&d.0));
+        if is_foreign || !seen.chunks.insert(doc) {
             return Ok(false);
         }
         for (sum, len) in seen.stats.field_lens.iter_mut().zip(&chunk.lens) {

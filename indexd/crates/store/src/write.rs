@@ -14,16 +14,18 @@ pub(crate) use terms::path_counts;
 
 use crate::codec::blob::PIECE_BYTES;
 use crate::codec::bytes::put;
+use crate::codec::chunks;
 use crate::codec::facts::Packer;
+use crate::codec::records::{FileRow, encode_stat};
 use crate::compact::counts_max;
 use crate::directory::Directory;
 use crate::error::{Result, StoreError, Unreadable};
 use crate::history;
-use crate::input::{FileInput, FileStat, History};
+use crate::input::{FileInput, History};
 use crate::linked::differences;
 use crate::meta::{Free, Meta, room_for};
 use crate::opened::ReadTxn;
-use crate::prepared::{self, Blobs, FileRows, Identity};
+use crate::prepared::{self, FileRows, Identity};
 use crate::rows::{Rows, encode_runs, path_key, piece_key, text_prefix};
 use crate::sets;
 use crate::signature::{self, Leaves};
@@ -35,7 +37,7 @@ use crate::untouched::Writing;
 use heed::RwTxn;
 use indexd_model::terms::{FileTerms, Vocabulary};
 use indexd_model::{ContentHash, FactsView, FileDoc, FileFacts, Interface, Key, Links};
-use indexd_os::faults;
+use indexd_os::{FileStat, faults};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -80,19 +82,6 @@ impl<'s> WriteTxn<'s> {
         store.check_untouched()?;
         let writing = store.writing();
         let txn = store.inner.env.write_txn()?;
-        store.inner.idle.clear();
-        store.mark_dirty()?;
-        Self::over(store, txn, writing)
-    }
-
-    /// Never commits, so the mark file does not change and pages in use by readers are not reused.
-    pub(crate) fn begin_unsaved(store: &'s Store) -> Result<Self> {
-        store.check_untouched()?;
-        let writing = store.writing();
-        Self::over(store, store.inner.env.write_txn()?, writing)
-    }
-
-    fn over(store: &'s Store, txn: RwTxn<'s>, writing: Writing) -> Result<Self> {
         let meta = Meta::read(&store.inner.tables, &txn)?.ok_or(StoreError::Busy("not built yet"))?;
         let free = Free::read(&store.inner.tables, &txn)?;
         Ok(Self {
@@ -119,10 +108,17 @@ impl<'s> WriteTxn<'s> {
         Rows { tables: &self.store.inner.tables, txn: &self.txn, opened: None }
     }
 
-    /// Records a failure, so that an incomplete change cannot be committed.
-    fn guard<T>(&mut self, result: Result<T>) -> Result<T> {
+    /// Records a failure of `write`, so that an incomplete change cannot be committed.
+    fn guard<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let result = write(self);
         self.failed |= result.is_err();
         result
+    }
+
+    /// Makes a change that needs a new generation.
+    fn change<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.changed = true;
+        self.guard(write)
     }
 
     /// Hash of a stored file; `None` for unknown paths.
@@ -149,9 +145,7 @@ impl<'s> WriteTxn<'s> {
         vocabulary: &Vocabulary,
         stored: Option<(&Stored, &FileTerms)>,
     ) -> Result<PutOutcome> {
-        self.changed = true;
-        let result = self.put_checked(input, vocabulary, stored);
-        self.guard(result)
+        self.change(|txn| txn.put_checked(input, vocabulary, stored))
     }
 
     fn put_checked(
@@ -181,12 +175,11 @@ impl<'s> WriteTxn<'s> {
             text_len: input.text.len() as u32,
         };
         self.put_rows(input, old, &rows, room)?;
-        let blobs = Blobs::of(&input.facts, &input.text, &mut Packer::default())?;
+        let blobs = prepared::blobs(&input.facts, &input.text, &mut Packer::default())?;
         let tables = self.tables();
-        put_blob(&tables.interfaces, &mut self.txn, file, &blobs.interface)?;
-        put_blob(&tables.bodies, &mut self.txn, file, &blobs.body)?;
-        put_blob(&tables.texts, &mut self.txn, file, &blobs.text)?;
-        put_blob(&tables.grams, &mut self.txn, file, &blobs.grams)?;
+        for (table, blob) in tables.blobs().into_iter().zip(&blobs) {
+            put_blob(table, &mut self.txn, file, blob)?;
+        }
         let leaf = signature::leaf(&input.path, &input.hash, interface.language, interface.outcome);
         self.leaves.set(tables, &mut self.txn, &signature::leaf_key(&input.path), Some(leaf))?;
         self.unlinked.insert(file);
@@ -216,15 +209,13 @@ impl<'s> WriteTxn<'s> {
                 }
             });
         }
-        let kept: BTreeSet<u32> = docs.iter().copied().collect();
-        let gone: Vec<u32> = old.docs.iter().copied().filter(|d| !kept.contains(d)).collect();
-        self.drop_defs(&gone, &old.names(&gone))?;
+        self.drop_defs(old, &before.into_values().collect())?;
         Ok((old.doc, docs))
     }
 
     /// Removes definitions with their names and outgoing edges. Incoming edges stay until their sources are
     /// linked again.
-    fn drop_defs(&mut self, gone: &[u32], names: &[(u32, String)]) -> Result<()> {
+    fn drop_defs(&mut self, old: &Stored, gone: &BTreeSet<u32>) -> Result<()> {
         if gone.is_empty() {
             return Ok(());
         }
@@ -234,10 +225,11 @@ impl<'s> WriteTxn<'s> {
         for doc in gone {
             tables.defs.delete(&mut self.txn, &doc.to_be_bytes())?;
         }
-        for (doc, name) in names {
-            sets::update(&tables.names, &mut self.txn, &text_prefix(name), &[(*doc, false)])?;
+        let names = prepared::names(&old.facts.interface, &old.docs);
+        for (name, doc) in names.filter(|(_, doc)| gone.contains(doc)) {
+            sets::update(&tables.names, &mut self.txn, &text_prefix(name), &[(doc, false)])?;
         }
-        self.freed_defs.extend_from_slice(gone);
+        self.freed_defs.extend(gone);
         Ok(())
     }
 
@@ -267,10 +259,11 @@ impl<'s> WriteTxn<'s> {
     /// Finds a run of free handles for `n` chunks; the previous run if it fits. Returns its start and length.
     fn place_chunks(&mut self, old: Option<&Stored>, n: u32) -> Result<(u32, u32)> {
         if let Some(old) = old {
-            if n <= old.chunk_room {
-                return Ok((old.chunk_start, old.chunk_room));
+            let FileRow { chunk_start, chunk_room, .. } = old.row;
+            if n <= chunk_room {
+                return Ok((chunk_start, chunk_room));
             }
-            self.free.release_chunks(old.chunk_start, old.chunk_room);
+            self.free.release_chunks(chunk_start, chunk_room);
         }
         let room = room_for(n);
         Ok((self.free.chunk_run(room)?, room))
@@ -288,11 +281,9 @@ impl<'s> WriteTxn<'s> {
         let txn = &mut self.txn;
         rows.defs(|doc, row| tables.defs.put_new(txn, &doc.to_be_bytes(), &row))?;
         let known: BTreeSet<u32> = old.map_or_else(BTreeSet::new, |o| o.docs.iter().copied().collect());
-        for (def, doc) in rows.interface.defs.iter().zip(&rows.docs[1..]) {
-            let name = rows.interface.arena.strings.get(def.name.index()).map_or("", String::as_str);
-            if !known.contains(doc) && !name.is_empty() {
-                sets::update(&tables.names, txn, &text_prefix(name), &[(*doc, true)])?;
-            }
+        let names = prepared::names(rows.interface, rows.docs);
+        for (name, doc) in names.filter(|(_, doc)| !known.contains(doc)) {
+            sets::update(&tables.names, txn, &text_prefix(name), &[(doc, true)])?;
         }
         tables.file_defs.put_new(txn, &key, &encode_runs(rows.docs))?;
         let n = rows.chunks.len() as u32;
@@ -307,8 +298,8 @@ impl<'s> WriteTxn<'s> {
             for (sum, len) in stats.field_lens.iter_mut().zip(&lens) {
                 *sum += u64::from(*len);
             }
-            let row = rows.chunk(i as usize, &lens, digest);
-            tables.chunks.put_new(txn, &(room.0 + i).to_be_bytes(), &row.encode(room.0 + i))?;
+            let row = chunks::encode(room.0 + i, &rows.chunk(i as usize, &lens, digest));
+            tables.chunks.put_new(txn, &(room.0 + i).to_be_bytes(), &row)?;
         }
         stats.n_chunks += u64::from(n);
         stats.n_files += 1;
@@ -317,14 +308,15 @@ impl<'s> WriteTxn<'s> {
         self.meta.source_bytes += input.size;
         let row = rows.file(&input.path, &input.hash, input.size, input.terms.path_len, room);
         tables.files.put_new(txn, &key, &row.encode())?;
-        tables.stats.put_new(txn, &key, &input.stat.encode())
+        tables.stats.put_new(txn, &key, &encode_stat(&input.stat))
     }
 
     /// Subtracts a stored file from the sums, and removes its chunks except those whose rows are written
     /// again.
     fn take_off(&mut self, old: &Stored, kept: Range<u32>) -> Result<()> {
         let tables = self.tables();
-        for chunk in old.chunk_start..old.chunk_start + old.n_chunks {
+        let FileRow { chunk_start, n_chunks, path_len, size, .. } = old.row;
+        for chunk in chunk_start..chunk_start + n_chunks {
             let row = self.rows().chunk(chunk)?;
             for (sum, len) in self.meta.stats.field_lens.iter_mut().zip(&row.lens) {
                 *sum -= u64::from(*len);
@@ -333,11 +325,11 @@ impl<'s> WriteTxn<'s> {
                 tables.chunks.delete(&mut self.txn, &chunk.to_be_bytes())?;
             }
         }
-        self.meta.stats.n_chunks -= u64::from(old.n_chunks);
+        self.meta.stats.n_chunks -= u64::from(n_chunks);
         self.meta.stats.n_files -= 1;
-        self.meta.stats.path_len -= u64::from(old.path_len);
+        self.meta.stats.path_len -= u64::from(path_len);
         self.meta.n_defs -= old.facts.interface.defs.len() as u64;
-        self.meta.source_bytes -= old.size;
+        self.meta.source_bytes -= size;
         Ok(())
     }
 
@@ -351,9 +343,7 @@ impl<'s> WriteTxn<'s> {
         vocabulary: &Vocabulary,
         terms: &FileTerms,
     ) -> Result<Vec<Key>> {
-        self.changed = true;
-        let result = self.remove_checked(stored, vocabulary, terms);
-        self.guard(result)
+        self.change(|txn| txn.remove_checked(stored, vocabulary, terms))
     }
 
     fn remove_checked(
@@ -362,27 +352,28 @@ impl<'s> WriteTxn<'s> {
         vocabulary: &Vocabulary,
         terms: &FileTerms,
     ) -> Result<Vec<Key>> {
-        self.check_present(&old.path, Some(old))?;
+        let FileRow { path, chunk_start, chunk_room, .. } = &old.row;
+        self.check_present(path, Some(old))?;
         let doc = old.doc;
         let tables = self.tables();
         let nothing = FileTerms::default();
-        self.put_terms(doc, Some((old, terms)), (&nothing, old.chunk_start), vocabulary)?;
+        self.put_terms(doc, Some((old, terms)), (&nothing, *chunk_start), vocabulary)?;
         let interface = &old.facts.interface;
         let empty = Interface::empty(interface.language, interface.outcome, interface.roles);
         let changed = self.put_entries(doc, Some(old), &empty, &[])?;
-        self.drop_defs(&old.docs, &old.names(&old.docs))?;
+        self.drop_defs(old, &old.docs.iter().copied().collect())?;
         self.put_lookups(doc, &[])?;
         self.take_off(old, 0..0)?;
-        for table in [&tables.interfaces, &tables.bodies, &tables.texts, &tables.grams, &tables.unresolved] {
+        for table in tables.blobs().into_iter().chain([&tables.unresolved]) {
             put_blob(table, &mut self.txn, doc, &[])?;
         }
         let key = doc.to_be_bytes();
         for table in [&tables.files, &tables.file_defs, &tables.stats] {
             table.delete(&mut self.txn, &key)?;
         }
-        tables.paths.delete(&mut self.txn, &path_key(&old.path))?;
-        self.leaves.set(tables, &mut self.txn, &signature::leaf_key(&old.path), None)?;
-        self.free.release_chunks(old.chunk_start, old.chunk_room);
+        tables.paths.delete(&mut self.txn, &path_key(path))?;
+        self.leaves.set(tables, &mut self.txn, &signature::leaf_key(path), None)?;
+        self.free.release_chunks(*chunk_start, *chunk_room);
         self.freed_files.push(doc);
         self.unlinked.remove(&doc);
         self.moved = true;
@@ -397,9 +388,8 @@ impl<'s> WriteTxn<'s> {
         let Some(doc) = self.rows().file_doc(path)? else {
             return Ok(());
         };
-        let tables = self.tables();
-        let result = tables.stats.put_new(&mut self.txn, &doc.to_be_bytes(), &stat.encode());
-        self.guard(result)
+        let stats = &self.tables().stats;
+        self.guard(|it| stats.put_new(&mut it.txn, &doc.to_be_bytes(), &encode_stat(stat)))
     }
 
     /// Reads interface and body of a file, for linking.
@@ -425,11 +415,9 @@ impl<'s> WriteTxn<'s> {
         if self.meta.history == new.known_digest() {
             return Ok(());
         }
-        self.changed = true;
-        let tables = self.tables();
-        let result = history::replace(tables, &mut self.txn, new);
         self.meta.history = new.known_digest();
-        self.guard(result)
+        let tables = self.tables();
+        self.change(|it| history::replace(tables, &mut it.txn, new))
     }
 
     /// Caches exact token counts by tokenizer and BLAKE3 prefix of the text. A cache with far more counts
@@ -445,8 +433,8 @@ impl<'s> WriteTxn<'s> {
         for (tokenizer, hash, n) in counts {
             let mut value = Vec::new();
             put(&mut value, u64::from(*n));
-            let result = tables.tokens.put_new(&mut self.txn, &snapshot::token_key(tokenizer, *hash), &value);
-            self.guard(result)?;
+            let key = snapshot::token_key(tokenizer, *hash);
+            self.guard(|it| tables.tokens.put_new(&mut it.txn, &key, &value))?;
         }
         Ok(())
     }

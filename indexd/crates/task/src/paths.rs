@@ -2,10 +2,11 @@
 
 use indexd_model::lists::holds;
 use indexd_model::path::{extension_of as extension, file_name_of as name};
-use indexd_model::roles::{is_sensitive_name, language, path_roles};
+use indexd_model::roles::{language, path_roles};
 use indexd_model::{FileRoles, Language};
 
 pub use indexd_model::path::dir_of as folder;
+pub use indexd_model::roles::is_sensitive_name as is_sensitive;
 
 fn has(path: &str, role: FileRoles) -> bool {
     path_roles(path, language(path)).has(role)
@@ -51,11 +52,6 @@ pub fn is_config(path: &str) -> bool {
 /// Whether it is neither a test nor prose nor made by others.
 pub fn is_source(path: &str) -> bool {
     !is_test(path) && !is_doc(path) && !is_foreign(path)
-}
-
-/// Whether a file is a secret by its name; such a file is never shown.
-pub fn is_sensitive(path: &str) -> bool {
-    is_sensitive_name(path)
 }
 
 /// The mark of a comment up to the end of its line; empty where there is none.

@@ -2,32 +2,23 @@
 
 use indexd_api::task::TaskQuery;
 
-/// What a query is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// A phrase in quotes.
-    Phrase,
-    /// The text of an error message.
-    Error,
-    /// A path or the name of a file.
-    Path,
-    /// A name as programs have them: `snake_case`, `CamelCase`, `a.b`, `f()`.
-    Symbol,
-    /// An ordinary word.
-    Term,
-}
-
-impl Kind {
-    /// The name in documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Phrase => "quoted phrase",
-            Self::Error => "error text",
-            Self::Path => "path",
-            Self::Symbol => "symbol",
-            Self::Term => "term",
-        }
+indexd_model::words! {
+    /// The kind of a query.
+    pub enum Kind {
+        /// A phrase in quotes.
+        Phrase = "quoted phrase",
+        /// The text of an error message.
+        Error = "error text",
+        /// A path or the name of a file.
+        Path = "path",
+        /// A name as programs have them: `snake_case`, `CamelCase`, `a.b`, `f()`.
+        Symbol = "symbol",
+        /// An ordinary word.
+        Term = "term",
     }
+
+    /// The name in documents.
+    pub fn name;
 }
 
 /// Something that is searched, without regard to capitals.
@@ -96,10 +87,9 @@ pub fn candidates(task: &str) -> Vec<Query> {
     terms().filter(|w| is_term(w)).for_each(|w| add(Kind::Term, w));
     if out.is_empty() {
         let any = |w: &&str| w.chars().count() >= TERM_CHARS_MIN && w.chars().all(char::is_alphanumeric);
-        let mut words: Vec<Query> = Vec::new();
-        for word in task.split_whitespace().map(bare).filter(any) {
-            words.push(Query { kind: Kind::Term, text: word.to_owned() });
-        }
+        let words = task.split_whitespace().map(bare).filter(any);
+        let mut words: Vec<Query> =
+            words.map(|word| Query { kind: Kind::Term, text: word.to_owned() }).collect();
         words.dedup();
         words.truncate(3);
         return words;

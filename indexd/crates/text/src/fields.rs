@@ -25,6 +25,7 @@ pub fn file_terms(
     let chunks = chunks
         .iter()
         .map(|chunk| {
+            let mut places = [Span::default(); 3];
             if let Some(def) = chunk.def.some() {
                 if known.0 != def {
                     known = (def, Named::of(&facts, def, vocabulary));
@@ -32,16 +33,9 @@ pub fn file_terms(
                 counter.add_all(Field::Name, &known.1.name);
                 counter.add_all(Field::Qualifier, &known.1.qualifier);
                 let d = facts.def(def);
-                count_text(
-                    text,
-                    chunk.span,
-                    &Places { name: d.name_span, doc: d.doc, head: d.head },
-                    vocabulary,
-                    &mut counter,
-                );
-            } else {
-                count_text(text, chunk.span, &Places::default(), vocabulary, &mut counter);
+                places = [d.name_span, d.doc, d.head];
             }
+            count_text(text, chunk.span, places, vocabulary, &mut counter);
             counter.finish()
         })
         .collect();
@@ -91,17 +85,16 @@ impl Named {
     }
 }
 
-/// Spans of the parts of a definition; empty for text between definitions.
-#[derive(Default)]
-struct Places {
-    name: Span,
-    doc: Span,
-    head: Span,
-}
-
-fn count_text(text: &str, span: Span, places: &Places, vocabulary: &mut Vocabulary, counter: &mut Counter) {
+/// Counts the words of a span of text. The places are the name, the doc comment and the head of its definition;
+/// they are empty for text between definitions.
+fn count_text(
+    text: &str,
+    span: Span,
+    [name, doc, head]: [Span; 3],
+    vocabulary: &mut Vocabulary,
+    counter: &mut Counter,
+) {
     let Some(part) = text.get(span.range()) else { return };
-    let Places { name, doc, head } = *places;
     words(part, |at, word| {
         let at = span.start + at as u32;
         let field = if name.holds(at) {

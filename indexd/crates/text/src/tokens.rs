@@ -92,70 +92,46 @@ pub const NAMES: [&str; 4] = ["o200k_base", "cl100k_base", "generic", "claude"];
 /// # Errors
 /// [`UnknownTokenizer`] for any other name than [`NAMES`].
 pub fn counter(name: &str, options: &CounterOptions) -> Result<Arc<CachedCounter>, UnknownTokenizer> {
-    let plain: Box<dyn TokenCounter> = match name {
-        "o200k_base" => Box::new(Exact { name: "o200k_base", encoding: Encoding::O200k }),
-        "cl100k_base" => Box::new(Exact { name: "cl100k_base", encoding: Encoding::Cl100k }),
-        "generic" => Box::new(WithHeadroom {
-            name: "generic",
-            percent: options.generic_headroom_percent,
-            other_scripts_percent: 0,
-        }),
-        "claude" => Box::new(WithHeadroom {
-            name: "claude",
-            percent: options.claude_headroom_percent,
-            other_scripts_percent: CLAUDE_OTHER_SCRIPTS_PERCENT,
-        }),
+    let (encoding, headroom) = match name {
+        "o200k_base" => (Encoding::O200k, None),
+        "cl100k_base" => (Encoding::Cl100k, None),
+        "generic" => (Encoding::O200k, Some((options.generic_headroom_percent, 0))),
+        "claude" => (Encoding::O200k, Some((options.claude_headroom_percent, CLAUDE_OTHER_SCRIPTS_PERCENT))),
         _ => return Err(UnknownTokenizer { name: name.to_owned() }),
     };
-    Ok(Arc::new(CachedCounter::new(plain, options.cache_texts)))
+    let plain = Plain { name: name.to_owned(), encoding, headroom };
+    Ok(Arc::new(CachedCounter::new(Box::new(plain), options.cache_texts)))
 }
 
-struct Exact {
-    name: &'static str,
+/// A counter by a published vocabulary.
+struct Plain {
+    name: String,
     encoding: Encoding,
+    /// Percent added to the count, and percent of a token added for each character outside ASCII; `None` for exact
+    /// counts.
+    headroom: Option<(u32, u32)>,
 }
 
-impl TokenCounter for Exact {
+impl TokenCounter for Plain {
     fn name(&self) -> &str {
-        self.name
+        &self.name
     }
 
     fn is_exact(&self) -> bool {
-        true
+        self.headroom.is_none()
     }
 
     fn count_tokens(&self, text: &str) -> u32 {
-        bpe::count(self.encoding, text)
+        let count = bpe::count(self.encoding, text);
+        let Some((percent, other_scripts_percent)) = self.headroom else { return count };
+        let others = if text.is_ascii() { 0 } else { text.chars().filter(|c| !c.is_ascii()).count() as u64 };
+        let hundredths =
+            u64::from(count) * (100 + u64::from(percent)) + others * u64::from(other_scripts_percent);
+        u32::try_from(hundredths.div_ceil(100)).unwrap_or(u32::MAX)
     }
 
     fn adds_up_at(&self, text: &str, at: usize) -> bool {
-        split::is_boundary(text, at)
-    }
-}
-
-struct WithHeadroom {
-    name: &'static str,
-    percent: u32,
-    /// Percent of a token for each character outside ASCII.
-    other_scripts_percent: u32,
-}
-
-impl TokenCounter for WithHeadroom {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn is_exact(&self) -> bool {
-        false
-    }
-
-    fn count_tokens(&self, text: &str) -> u32 {
-        let count = u64::from(bpe::count(Encoding::O200k, text));
-        let others = if text.is_ascii() { 0 } else { text.chars().filter(|c| !c.is_ascii()).count() as u64 };
-        let hundredths =
-            count * (100 + u64::from(self.percent)) + others * u64::from(self.other_scripts_percent);
-        let with_headroom = hundredths.div_ceil(100);
-        u32::try_from(with_headroom).unwrap_or(u32::MAX)
+        self.is_exact() && split::is_boundary(text, at)
     }
 }
 

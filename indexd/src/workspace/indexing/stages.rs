@@ -3,7 +3,7 @@
 
 use super::contents::ContentCache;
 use super::overlays;
-use crate::workspace::tree::scan::{now_ns, remembered, stat_of_file};
+use crate::workspace::tree::scan::{now_ns, remembered};
 use indexd_lang::Extracted;
 use indexd_model::limits::FILE_BYTES_LISTED_MAX;
 use indexd_model::terms::Vocabulary;
@@ -136,7 +136,7 @@ pub fn load(root: &Root, path: &RepoPath) -> Result<Option<Loaded>, ReadError> {
         Ok(bytes) => (ContentHash::of(bytes), bytes.len() as u64),
         Err(_) => (hash_unread(meta.size), meta.size),
     };
-    let stat = remembered(stat_of_file(meta), read_ns);
+    let stat = remembered(meta, read_ns);
     Ok(Some(Loaded { path: path.clone(), stat, hash, size, bytes }))
 }
 

@@ -8,8 +8,7 @@ use super::known::{Comparing, KnownFiles};
 use super::rules::{Layer, holds_secret, is_nested};
 use indexd_model::RepoPath;
 use indexd_model::path::join;
-use indexd_os::{EntryKind, FileMeta, Folder};
-use indexd_store::FileStat;
+use indexd_os::{EntryKind, FileStat, Folder};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -39,12 +38,6 @@ pub fn stat_of(meta: &Metadata) -> FileStat {
     let since = meta.modified().ok().and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
     let mtime_ns = since.map_or(0, |d| d.as_nanos() as i64);
     FileStat { mtime_ns, ctime_ns: 0, size: meta.len(), inode: 0, dev: 0 }
-}
-
-/// Returns the stat of a file that was opened or listed.
-pub fn stat_of_file(meta: FileMeta) -> FileStat {
-    let FileMeta { mtime_ns, ctime_ns, size, inode, dev } = meta;
-    FileStat { mtime_ns, ctime_ns, size, inode, dev }
 }
 
 /// Returns the stat to store for a file that was read, or a folder that was listed, at `read_ns`. If a later
@@ -200,8 +193,8 @@ impl Walk<'_> {
             if is_folder {
                 let layer = Arc::clone(&layer);
                 s.spawn(move |s| self.folder(s, &child, &layer));
-            } else if let Some(meta) = self.file(&folder, name)
-                && comparing.see(name, stat_of_file(meta)).is_ok()
+            } else if let Some(stat) = self.file(&folder, name)
+                && comparing.see(name, stat).is_ok()
             {
                 n_files += 1;
             }
@@ -213,7 +206,7 @@ impl Walk<'_> {
     }
 
     /// Returns the stat of a file. A file that cannot be looked at is not gone: the walk is then incomplete.
-    fn file(&self, folder: &Folder, path: &str) -> Option<FileMeta> {
+    fn file(&self, folder: &Folder, path: &str) -> Option<FileStat> {
         folder.file(path).unwrap_or_else(|e| {
             self.found().error = Some(e);
             None

@@ -22,7 +22,6 @@ pub(crate) struct Sink<'s> {
     txn: Option<RwTxn<'s>>,
     _writing: Writing,
     bytes: usize,
-    scratch: Vec<u8>,
     /// The end of each table, where rows are added.
     ends: FxHashMap<&'static str, End>,
 }
@@ -48,14 +47,7 @@ struct OpenRun {
 
 impl<'s> Sink<'s> {
     pub fn new(store: &'s Store) -> Self {
-        Self {
-            store,
-            txn: None,
-            _writing: store.writing(),
-            bytes: 0,
-            scratch: Vec::new(),
-            ends: FxHashMap::default(),
-        }
+        Self { store, txn: None, _writing: store.writing(), bytes: 0, ends: FxHashMap::default() }
     }
 
     /// The tables.
@@ -72,8 +64,8 @@ impl<'s> Sink<'s> {
         Ok(self.txn.insert(txn))
     }
 
-    /// Adds a row after all others of its table. `value` is scratch.
-    pub fn append(&mut self, table: &Table, key: &[u8], value: &mut Vec<u8>) -> Result<()> {
+    /// Adds a row after all others of its table.
+    pub fn append(&mut self, table: &Table, key: &[u8], value: &[u8]) -> Result<()> {
         if table.form != Form::Runs {
             return self.append_node(table, key, value);
         }
@@ -108,7 +100,7 @@ impl<'s> Sink<'s> {
             let key = piece_key(file, piece);
             let room = self.end(table).fill.room(NODE_BYTES_MAX) - key.len() - SUM_BYTES;
             let (bytes, after) = rest.split_at(room.min(rest.len()));
-            self.append_node(table, &key, &mut bytes.to_vec())?;
+            self.append_node(table, &key, bytes)?;
             rest = after;
         }
         Ok(())
@@ -116,29 +108,25 @@ impl<'s> Sink<'s> {
 
     /// Adds a row of another index after all others of its table; a blob has its file for a key.
     pub fn append_copy(&mut self, table: &Table, key: &[u8], value: &[u8]) -> Result<()> {
-        if table.form == Form::Pieces {
-            return self.append_blob(table, table.handle(key)?, value);
+        match table.form {
+            Form::Pieces => self.append_blob(table, table.handle(key)?, value),
+            Form::Rows | Form::Runs => self.append(table, key, value),
         }
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.clear();
-        scratch.extend_from_slice(value);
-        let added = self.append(table, key, &mut scratch);
-        self.scratch = scratch;
-        added
     }
 
     fn end(&mut self, table: &Table) -> &mut End {
         self.ends.entry(table.name).or_default()
     }
 
-    fn close(&mut self, mut run: OpenRun) -> Result<()> {
-        self.append_node(&run.table, &run.first, &mut run.bytes)
+    fn close(&mut self, run: OpenRun) -> Result<()> {
+        self.append_node(&run.table, &run.first, &run.bytes)
     }
 
-    fn append_node(&mut self, table: &Table, key: &[u8], value: &mut Vec<u8>) -> Result<()> {
+    fn append_node(&mut self, table: &Table, key: &[u8], value: &[u8]) -> Result<()> {
         table.append(self.txn()?, key, value)?;
-        self.end(table).fill.take(key.len(), value.len());
-        self.bytes += key.len() + value.len();
+        let stored = value.len() + SUM_BYTES;
+        self.end(table).fill.take(key.len(), stored);
+        self.bytes += key.len() + stored;
         if self.bytes > TXN_BYTES { self.commit() } else { Ok(()) }
     }
 

@@ -41,7 +41,7 @@ impl Spill {
     }
 
     /// Writes blobs one after the other.
-    pub fn push<const N: usize>(&self, blobs: [&[u8]; N]) -> Result<[Place; N]> {
+    pub fn push<const N: usize>(&self, blobs: [Vec<u8>; N]) -> Result<[Place; N]> {
         let together = blobs.concat();
         let mut ends = self.ends();
         let mut at = ends.end;

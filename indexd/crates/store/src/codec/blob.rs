@@ -51,7 +51,8 @@ pub fn forget_scratch() {
 /// Bytes of memory that a thread keeps for the next blob.
 pub(crate) const KEPT_BYTES_MAX: usize = 1 << 20;
 
-/// Compresses `raw`; the frame carries a checksum. Short input is stored with a checksum only.
+/// Compresses `raw`; the frame carries a checksum. Short input is stored with a checksum only, and none as an
+/// empty blob.
 pub(crate) fn compress(raw: &[u8]) -> io::Result<Vec<u8>> {
     if raw.len() <= PLAIN_BYTES_MAX {
         return Ok(plain(raw));
@@ -74,8 +75,11 @@ pub(crate) fn compress(raw: &[u8]) -> io::Result<Vec<u8>> {
     })
 }
 
-/// Packs bytes that do not get smaller: `raw` with a checksum.
+/// Packs bytes that do not get smaller: `raw` with a checksum. Without any there is no blob.
 pub(crate) fn plain(raw: &[u8]) -> Vec<u8> {
+    if raw.is_empty() {
+        return Vec::new();
+    }
     let mut out = Vec::with_capacity(raw.len() + 9);
     put(&mut out, (raw.len() as u64) << 1 | PLAIN);
     out.extend_from_slice(&checksum(raw));
@@ -101,6 +105,9 @@ pub(crate) fn read_in<T>(blob: &[u8], read: impl FnOnce(&[u8]) -> Option<T>) -> 
 
 /// The content of a blob: a part of it, or decompressed to `memory`, whose content is lost.
 fn unpack<'r>(blob: &'r [u8], memory: &'r mut Vec<u8>) -> Option<&'r [u8]> {
+    if blob.is_empty() {
+        return Some(blob);
+    }
     let mut r = Reader::new(blob);
     let head = r.u64()?;
     let n = u32::try_from(head >> 1).ok().filter(|n| *n <= RAW_BYTES_MAX)? as usize;

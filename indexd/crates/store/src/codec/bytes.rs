@@ -72,17 +72,12 @@ impl<'a> Reader<'a> {
         self.u64()?.try_into().ok()
     }
 
-    /// A signed difference.
-    #[inline]
-    pub fn signed(&mut self) -> Option<i64> {
-        let x = self.u64()?;
-        Some((x >> 1) as i64 ^ -((x & 1) as i64))
-    }
-
     /// A 32-bit number written as a difference from `from`.
     #[inline]
     pub fn delta(&mut self, from: u32) -> Option<u32> {
-        (self.signed()?.checked_add(i64::from(from))?).try_into().ok()
+        let x = self.u64()?;
+        let delta = (x >> 1) as i64 ^ -((x & 1) as i64);
+        delta.checked_add(i64::from(from))?.try_into().ok()
     }
 
     /// `n` bytes.

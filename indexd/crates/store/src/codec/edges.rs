@@ -70,7 +70,7 @@ const CODE: u64 = 2;
 pub(crate) fn decode(
     base: Base,
     bytes: &[u8],
-    keep: impl Fn(EdgeKind, u32) -> bool,
+    mut keep: impl FnMut(EdgeKind, u32) -> bool,
     mut each: impl FnMut(Use),
 ) -> Option<()> {
     let mut r = Reader::new(bytes);
@@ -109,17 +109,11 @@ pub(crate) fn decode(
 
 /// Passes the kind and target of every edge of a row to `each`, sorted.
 pub(crate) fn decode_targets(base: Base, bytes: &[u8], mut each: impl FnMut(EdgeKind, u32)) -> Option<()> {
-    let mut r = Reader::new(bytes);
-    while !r.is_empty() {
-        let head = r.u64()?;
-        each(EdgeKind::from_code((head & ((1 << KIND_BITS) - 1)) as u8)?, r.delta(base.source)?);
-        for _ in 0..head >> KIND_BITS {
-            r.signed()?;
-            let head = r.u64()?;
-            r.take((head & CODE != 0) as usize + (head & CONFIDENCE != 0) as usize)?;
-        }
-    }
-    Some(())
+    let pass = |kind, target| {
+        each(kind, target);
+        false
+    };
+    decode(base, bytes, pass, |_| ())
 }
 
 /// Encodes the unresolved uses of a file, sorted by place.

@@ -1,14 +1,15 @@
-//! Records of fixed shape: rkyv archives, read in place and validated on each read (40-140 ns).
+//! Records of files, and their stats. A file is an rkyv archive, read in place and validated on each read
+//! (40-140 ns).
 //!
 //! LMDB aligns values to two bytes at best, so archives must need no alignment at all; the
-//! assertions below fail to compile when rkyv is built without `unaligned`.
+//! assertion below fails to compile when rkyv is built without `unaligned`.
 
-use crate::input::{ArchivedFileStat, FileStat};
+use indexd_os::FileStat;
 use rkyv::rancor::Failure;
-use rkyv::{Archive, Serialize};
+use rkyv::{Archive, Deserialize, Serialize};
 
 /// A file.
-#[derive(Archive, Serialize, Debug, PartialEq)]
+#[derive(Archive, Serialize, Deserialize, Debug, PartialEq)]
 pub(crate) struct FileRow {
     /// Content hash.
     pub hash: [u8; 32],
@@ -39,7 +40,6 @@ pub(crate) struct FileRow {
 }
 
 const _: () = assert!(align_of::<ArchivedFileRow>() == 1);
-const _: () = assert!(align_of::<ArchivedFileStat>() == 1);
 
 impl FileRow {
     /// The stored form.
@@ -52,18 +52,24 @@ impl FileRow {
     pub fn access(bytes: &[u8]) -> Option<&ArchivedFileRow> {
         rkyv::access::<ArchivedFileRow, Failure>(bytes).ok()
     }
+
+    /// Copies a record that was read in place.
+    pub fn copy_of(row: &ArchivedFileRow) -> Option<Self> {
+        rkyv::deserialize::<Self, Failure>(row).ok()
+    }
 }
 
-impl FileStat {
-    /// The stored form.
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        rkyv::to_bytes::<Failure>(self).map(|v| v.to_vec()).unwrap_or_default()
-    }
+/// The stored form of a stat: its numbers, little endian.
+pub(crate) fn encode_stat(stat: &FileStat) -> Vec<u8> {
+    let FileStat { mtime_ns, ctime_ns, size, inode, dev } = *stat;
+    [mtime_ns as u64, ctime_ns as u64, size, inode, dev].map(u64::to_le_bytes).concat()
+}
 
-    /// Reads the stored form; `None` when it is not such a record.
-    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
-        rkyv::from_bytes::<Self, Failure>(bytes).ok()
-    }
+/// Reverses [`encode_stat`]; `None` for invalid bytes.
+pub(crate) fn decode_stat(bytes: &[u8]) -> Option<FileStat> {
+    let (numbers, []) = bytes.as_chunks() else { return None };
+    let [mtime, ctime, size, inode, dev] = <[_; 5]>::try_from(numbers).ok()?.map(u64::from_le_bytes);
+    Some(FileStat { mtime_ns: mtime as i64, ctime_ns: ctime as i64, size, inode, dev })
 }
 
 #[cfg(test)]
@@ -71,20 +77,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_in_place_at_any_address() {
-        let row = FileStat { mtime_ns: -1, ctime_ns: 2, size: 3, inode: 4, dev: 5 };
-        let bytes = row.encode();
-        for offset in 0..8 {
-            let mut shifted = vec![0; offset];
-            shifted.extend_from_slice(&bytes);
-            assert_eq!(FileStat::decode(&shifted[offset..]), Some(row));
-        }
-        assert!(FileStat::decode(&bytes[1..]).is_none());
-        assert!(FileStat::decode(&[]).is_none());
+    fn stats_round_trip() {
+        let stat = FileStat { mtime_ns: -1, ctime_ns: 2, size: 3, inode: 4, dev: 5 };
+        let bytes = encode_stat(&stat);
+        assert_eq!(decode_stat(&bytes), Some(stat));
+        assert_eq!(decode_stat(&bytes[1..]), None);
+        assert_eq!(decode_stat(&bytes[8..]), None);
+        assert_eq!(decode_stat(&[]), None);
     }
 
     #[test]
-    fn refuses_a_string_that_points_outside() {
+    fn reads_in_place_at_any_address() {
+        let (row, bytes) = row();
+        for offset in 0..8 {
+            let mut shifted = vec![0; offset];
+            shifted.extend_from_slice(&bytes);
+            assert_eq!(FileRow::access(&shifted[offset..]).and_then(FileRow::copy_of).as_ref(), Some(&row));
+        }
+    }
+
+    fn row() -> (FileRow, Vec<u8>) {
         let row = FileRow {
             hash: [7; 32],
             size: 1,
@@ -101,7 +113,12 @@ mod tests {
             path: "a/longer/path/than/inline.go".into(),
         };
         let bytes = row.encode();
-        assert_eq!(FileRow::access(&bytes).map(|r| r.path.to_string()), Some(row.path));
-        assert!(FileRow::access(&bytes[8..]).is_none());
+        (row, bytes)
+    }
+
+    #[test]
+    fn refuses_a_string_that_points_outside() {
+        let (_, bytes) = row();
+        assert!(FileRow::access(&bytes).is_some() && FileRow::access(&bytes[8..]).is_none());
     }
 }

@@ -9,26 +9,29 @@ const LIST_MAX: usize = 32;
 /// The start of a bitmap: a zero in two bytes, which no list has.
 const BITMAP: [u8; 2] = [0x80, 0];
 
-/// Splits a handle into the number of its row and its value inside.
-pub(crate) fn split(id: u32) -> (u16, u16) {
-    ((id >> 16) as u16, id as u16)
+/// The number of the row of a handle: its high half.
+pub(crate) fn high(id: u32) -> u16 {
+    (id >> 16) as u16
 }
 
-/// Encodes the low halves of one row, sorted, without repeats, at least one.
-pub(crate) fn encode(low: &[u16], out: &mut Vec<u8>) {
-    if low.len() <= LIST_MAX {
+/// Encodes the low halves of the handles of one row, sorted, without repeats, at least one.
+pub(crate) fn encode(ids: &[u32]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let low = ids.iter().map(|id| u32::from(*id as u16));
+    if ids.len() <= LIST_MAX {
         let mut last = 0;
-        for &x in low {
-            put(out, u64::from(x - last));
+        for x in low {
+            put(&mut out, u64::from(x - last));
             last = x;
         }
-        return;
+        return out;
     }
     out.extend_from_slice(&BITMAP);
-    put(out, low.len() as u64);
-    let bitmap: RoaringBitmap = low.iter().map(|x| u32::from(*x)).collect();
+    put(&mut out, ids.len() as u64);
+    let bitmap: RoaringBitmap = low.collect();
     // Writing to a vector does not fail.
-    let _ = bitmap.serialize_into(out);
+    let _ = bitmap.serialize_into(&mut out);
+    out
 }
 
 /// Appends the members of a row with their high half.
@@ -71,13 +74,11 @@ mod tests {
     proptest! {
         #[test]
         fn rows_round_trip(low in prop::collection::btree_set(any::<u16>(), 1..200), high: u16) {
-            let low: Vec<u16> = low.into_iter().collect();
-            let mut bytes = Vec::new();
-            encode(&low, &mut bytes);
+            let expect: Vec<u32> = low.iter().map(|x| u32::from(high) << 16 | u32::from(*x)).collect();
+            let bytes = encode(&expect);
             let mut back = Vec::new();
             prop_assert_eq!(decode(high, &bytes, &mut back), Some(()));
             prop_assert_eq!(count(&bytes), Some(low.len() as u32));
-            let expect: Vec<u32> = low.iter().map(|x| u32::from(high) << 16 | u32::from(*x)).collect();
             prop_assert_eq!(back, expect);
         }
 
@@ -90,9 +91,7 @@ mod tests {
     #[test]
     fn one_member_takes_one_to_three_bytes() {
         for (x, len) in [(5, 1), (5000, 2), (50_000, 3)] {
-            let mut out = Vec::new();
-            encode(&[x], &mut out);
-            assert_eq!(out.len(), len);
+            assert_eq!(encode(&[x]).len(), len);
         }
     }
 }

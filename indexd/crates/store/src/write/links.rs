@@ -1,13 +1,11 @@
 //! Writes the edges, lookups and unresolved uses of a linked file.
 
 use super::{WriteTxn, put_blob};
-use crate::codec::edges;
 use crate::codec::enums::Coded;
+use crate::codec::{blob, edges};
 use crate::error::{Result, StoreError};
-use crate::linked::{
-    by_source, decode_sorted, differences, encode_sorted, lookups_blob, short, short_lookups, unresolved_blob,
-};
-use crate::rows::{Rows, in_prefix};
+use crate::linked::{by_source, decode_sorted, differences, encode_sorted, short_keys};
+use crate::rows::{IN_KIND, Rows, in_prefix};
 use crate::{sets, snapshot};
 use indexd_model::links::EdgeKind;
 use indexd_model::{DefRef, FileDoc, Key, Links};
@@ -23,10 +21,7 @@ impl WriteTxn<'_> {
     /// [`StoreError::Corrupt`] when the index cannot be read.
     pub fn dependants(&self, keys: &[Key]) -> Result<Vec<FileDoc>> {
         let mut files = BTreeSet::new();
-        let mut halves: Vec<u32> = keys.iter().map(|k| short(*k)).collect();
-        halves.sort_unstable();
-        halves.dedup();
-        for half in halves {
+        for half in short_keys(keys) {
             files.extend(sets::members(&self.tables().dependants, &self.txn, &half.to_be_bytes())?);
         }
         for def in &self.freed_defs {
@@ -38,11 +33,8 @@ impl WriteTxn<'_> {
     }
 
     fn sources_of(&self, target: u32) -> Result<Vec<u32>> {
-        let mut out = Vec::new();
-        for kind in EdgeKind::ALL {
-            out.extend(sets::members(&self.tables().edges_in, &self.txn, &in_prefix(target, kind.code()))?);
-        }
-        Ok(out)
+        let table = &self.tables().edges_in;
+        sets::members_of(table, &self.txn, &target.to_be_bytes(), |key| sets::high_of(key, IN_KIND + 1))
     }
 
     /// Replaces the links of a file: outgoing edges, unresolved uses and looked-up keys.
@@ -50,9 +42,7 @@ impl WriteTxn<'_> {
     /// # Errors
     /// [`StoreError::Inconsistent`] when a link names a definition that does not exist.
     pub fn put_links(&mut self, file: FileDoc, links: &Links) -> Result<()> {
-        self.changed = true;
-        let result = self.put_links_checked(file.0, links);
-        self.guard(result)
+        self.change(|txn| txn.put_links_checked(file.0, links))
     }
 
     fn put_links_checked(&mut self, file: u32, links: &Links) -> Result<()> {
@@ -87,8 +77,9 @@ impl WriteTxn<'_> {
             }
         }
         sets::update_all(&tables.edges_in, &mut self.txn, changes)?;
-        put_blob(&tables.unresolved, &mut self.txn, file, &unresolved_blob(&links.unresolved)?)?;
-        self.put_lookups(file, &short_lookups(links))?;
+        let unresolved = blob::compress(&edges::encode_unresolved(&links.unresolved))?;
+        put_blob(&tables.unresolved, &mut self.txn, file, &unresolved)?;
+        self.put_lookups(file, &short_keys(&links.lookups))?;
         self.unlinked.remove(&file);
         Ok(())
     }
@@ -127,7 +118,7 @@ impl WriteTxn<'_> {
     }
 
     /// Removes all outgoing edges of some definitions.
-    pub(super) fn drop_sources(&mut self, sources: &[u32]) -> Result<()> {
+    pub(super) fn drop_sources(&mut self, sources: &BTreeSet<u32>) -> Result<()> {
         let mut changes = Vec::new();
         for &source in sources {
             let targets = self.targets(source)?;
@@ -151,7 +142,7 @@ impl WriteTxn<'_> {
         let changes =
             differences(&old, new).into_iter().map(|(k, add)| (k.to_be_bytes(), file, add)).collect();
         sets::update_all(&tables.dependants, &mut self.txn, changes)?;
-        put_blob(&tables.lookups, &mut self.txn, file, &lookups_blob(&encode_sorted(new)))
+        put_blob(&tables.lookups, &mut self.txn, file, &blob::plain(&encode_sorted(new)))
     }
 
     /// Checks that no edge points to a definition removed by this transaction.

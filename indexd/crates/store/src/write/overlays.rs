@@ -22,9 +22,7 @@ impl WriteTxn<'_> {
     /// # Errors
     /// [`crate::StoreError::Full`] when there is no room.
     pub fn put_overlays(&mut self, new: &Overlays) -> Result<Vec<FileDoc>> {
-        self.changed = true;
-        let result = self.put_overlays_checked(new);
-        self.guard(result)
+        self.change(|txn| txn.put_overlays_checked(new))
     }
 
     fn put_overlays_checked(&mut self, new: &Overlays) -> Result<Vec<FileDoc>> {

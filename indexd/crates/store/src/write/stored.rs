@@ -1,12 +1,12 @@
 //! The stored version of a file: read once, for all that replacing or removing it needs.
 
 use super::WriteTxn;
+use crate::codec::records::FileRow;
 use crate::error::{Result, StoreError};
 use crate::packed;
 use crate::prepared::{self, Identity};
 use crate::snapshot;
-use indexd_model::{ContentHash, FileFacts, StrId};
-use std::collections::BTreeSet;
+use indexd_model::{ContentHash, FileFacts};
 use std::sync::Arc;
 
 /// The stored version of a file. The caller computes its terms from the facts and the text.
@@ -17,28 +17,11 @@ pub struct Stored {
     pub text: Arc<str>,
     /// Hash of the bytes.
     pub hash: ContentHash,
-    pub(super) path: String,
+    pub(super) row: FileRow,
     pub(super) doc: u32,
     pub(super) identities: Vec<Identity>,
     /// Handles of the file as a definition and of its definitions.
     pub(super) docs: Vec<u32>,
-    pub(super) size: u64,
-    pub(super) path_len: u16,
-    pub(super) chunk_start: u32,
-    pub(super) n_chunks: u32,
-    pub(super) chunk_room: u32,
-}
-
-impl Stored {
-    /// Names of the given definitions.
-    pub(super) fn names(&self, docs: &[u32]) -> Vec<(u32, String)> {
-        let wanted: BTreeSet<u32> = docs.iter().copied().collect();
-        let interface = &self.facts.interface;
-        let all = interface.defs.iter().zip(&self.docs[1..]);
-        let name = |s: StrId| interface.arena.strings.get(s.index()).cloned().unwrap_or_default();
-        let named = all.filter(|(_, doc)| wanted.contains(doc)).map(|(def, doc)| (*doc, name(def.name)));
-        named.filter(|(_, name)| !name.is_empty()).collect()
-    }
 }
 
 impl WriteTxn<'_> {
@@ -58,16 +41,11 @@ impl WriteTxn<'_> {
         Ok(Some(Stored {
             text: snapshot::last_text(self.store, rows, doc)?,
             hash: ContentHash(row.hash),
-            path: path.to_owned(),
+            row: FileRow::copy_of(row).ok_or_else(|| rows.tables.files.corrupt(&doc.to_be_bytes()))?,
             doc,
             identities: prepared::identities(&facts.interface),
             facts,
             docs,
-            size: row.size.to_native(),
-            path_len: row.path_len.to_native(),
-            chunk_start: row.chunk_start.to_native(),
-            n_chunks: row.n_chunks.to_native(),
-            chunk_room: row.chunk_room.to_native(),
         }))
     }
 
@@ -85,7 +63,7 @@ impl WriteTxn<'_> {
             Some(doc) => Some((doc, self.rows().file(doc)?.hash)),
             None => None,
         };
-        if present == stored.map(|stored| (stored.doc, stored.hash.0)) {
+        if present == stored.map(|stored| (stored.doc, stored.row.hash)) {
             return Ok(());
         }
         Err(StoreError::Inconsistent(format!("{path}: not the version that is stored")))

@@ -3,6 +3,7 @@
 use super::{Stored, WriteTxn};
 use crate::codec::postings::{WHOLE_MAX, block_of, decode, encode, merge};
 use crate::error::{Result, StoreError};
+use crate::linked::differences;
 use crate::rows::term_prefix;
 use crate::table::Table;
 use heed::{RoTxn, RwTxn};
@@ -22,10 +23,10 @@ impl WriteTxn<'_> {
         vocabulary: &Vocabulary,
     ) -> Result<()> {
         let nothing = FileTerms::default();
-        if old.is_some_and(|(old, terms)| old.n_chunks as usize != terms.chunks.len()) {
+        if old.is_some_and(|(old, terms)| old.row.n_chunks as usize != terms.chunks.len()) {
             return Err(stale());
         }
-        let (old_start, old_terms) = old.map_or((0, &nothing), |(old, terms)| (old.chunk_start, terms));
+        let (old_start, old_terms) = old.map_or((0, &nothing), |(old, terms)| (old.row.chunk_start, terms));
         let changes = changes(&of_chunks(old_terms, old_start), &of_chunks(new_terms, new_start));
         let tables = self.tables();
         apply(&tables.terms, &mut self.txn, changes, vocabulary)?;
@@ -66,17 +67,14 @@ fn changes_of_path(file: u32, old: &FileTerms, new: &FileTerms) -> Vec<Change> {
 
 /// The changes from one sorted list of postings to another.
 fn changes(old: &[(u32, u32, FieldCounts)], new: &[(u32, u32, FieldCounts)]) -> Vec<Change> {
-    let mut out = Vec::new();
-    let mut old = old.iter().peekable();
-    for n in new {
-        while let Some(o) = old.next_if(|o| (o.0, o.1) < (n.0, n.1)) {
-            out.push((o.0, o.1, None));
-        }
-        if old.next_if(|o| (o.0, o.1) == (n.0, n.1)) != Some(n) {
-            out.push((n.0, n.1, Some(n.2)));
+    let mut out: Vec<Change> = Vec::new();
+    for ((term, doc, counts), is_new) in differences(old, new) {
+        let change = is_new.then_some(counts);
+        match out.last_mut() {
+            Some(last) if (last.0, last.1) == (term, doc) => last.2 = last.2.or(change),
+            _ => out.push((term, doc, change)),
         }
     }
-    out.extend(old.map(|o| (o.0, o.1, None)));
     out
 }
 

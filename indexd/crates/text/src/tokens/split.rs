@@ -65,10 +65,12 @@ static RANGES: LazyLock<Vec<(char, char, Kind)>> = LazyLock::new(|| {
         (r"\p{Ll}", Lower),
         (r"\p{Lm}", Letter),
         (r"\p{Lo}", Letter),
+        (r"\p{M}", Mark),
+        (r"\p{N}", Number),
+        (r"\s", Blank),
     ];
-    let others = [(r"\p{M}", Mark), (r"\p{N}", Number), (r"\s", Blank)];
     let mut ranges = Vec::new();
-    for (class, kind) in classes.into_iter().chain(others) {
+    for (class, kind) in classes {
         let hir = regex_syntax::parse(class).expect("a class that the library knows");
         let HirKind::Class(Class::Unicode(class)) = hir.kind() else { unreachable!("a class of characters") };
         ranges.extend(class.ranges().iter().map(|r| (r.start(), r.end(), kind)));
