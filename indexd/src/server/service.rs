@@ -299,7 +299,7 @@ impl Backend for Service {
                 let (path, exact) = target(&p.repo, &p.cwd).named()?;
                 // Asked for by name, whatever it looks like; a folder of a repository may be one of its own.
                 let root = if exact { path.to_owned() } else { self.registry.locate(path, exact)? };
-                let workspace = self.registry.add_for(&root, ctx.client_pulls)?;
+                let workspace = self.registry.add(&root, ctx.client_pulls)?;
                 self.tell_to_pull(&workspace, ctx)?;
                 let root = ctx.root(workspace.root());
                 json(&wire::WorkspaceStatus { root, ..workspace.status() })

@@ -152,7 +152,7 @@ impl Service {
             return answer(Some("the build has come too far to begin anew".to_owned()), 0, 0);
         }
         pulls.arrived(&home, layers);
-        let workspace = self.registry.add(&root)?;
+        let workspace = self.registry.add(&root, false)?;
         let mut report = reporter(p.progress, ctx);
         self.wait_until_built(&workspace, ctx, &mut report)?;
         let status = workspace.status();
