@@ -11,7 +11,7 @@ mod compacting;
 use super::build::{Build, BuildError, Built};
 use super::history::{self, Commits};
 use super::overlays::{self, Kept};
-use super::parked::{self, Unparked};
+use super::parked;
 use super::recipe;
 use super::recovery::{self, Checked, Depth, Trust, Verify};
 use super::siblings::{self, Sharing, sketch_of};
@@ -214,15 +214,11 @@ impl Engine {
             parked::forget(home);
             return Ok(None);
         };
-        let checked = match sharing.bases.unpark(home, dir, config)? {
-            Unparked::Ready(store) => Some(Checked::Ready(store)),
-            // It was not closed to its end.
-            Unparked::Nothing | Unparked::Damaged if dir.exists() => None,
-            Unparked::Nothing => Some(Checked::Nothing),
-            Unparked::Damaged => Some(Checked::Damaged),
-        };
+        let checked = sharing.bases.unpark(home, dir, config)?;
         sharing.bases.forget(home);
-        Ok(checked)
+        // With its environment there, it was not closed to its end.
+        let is_it = matches!(checked, Checked::Ready(_)) || !dir.exists();
+        Ok(is_it.then_some(checked))
     }
 
     /// Name and version of the tool whose index is imported; empty without an import.
