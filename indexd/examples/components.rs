@@ -59,7 +59,7 @@ fn parses(path: &str) -> Option<Parses> {
 fn run(root: &Path, is_profiled: bool) -> Result<()> {
     let clock = Times::default();
     let mut tree = Tree::new(root, &[], KnownFiles::default());
-    let changes = clock.time("walk", || tree.sweep())?;
+    let changes = clock.time("walk", || tree.sweep(None))?;
     let mut files: Vec<(RepoPath, u64)> = changes.changed.into_iter().collect();
     files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let dir = tempfile::tempdir()?;

@@ -51,7 +51,7 @@ fn open(root: &Path, home: &Path) -> Result<Store> {
         sharing: None,
     };
     let mut engine = Engine::open(setup)?;
-    let changes = engine.sweep()?;
+    let changes = engine.tree.sweep(None)?;
     if engine.needs_build(&changes) {
         engine.build(None, &|_| (), &|| false)?;
     } else {

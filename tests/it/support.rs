@@ -118,7 +118,7 @@ impl Bench {
 
     /// What the whole tree has that the index has not.
     pub fn found(&mut self) -> ChangeSet {
-        self.engine().sweep().unwrap()
+        self.engine().tree.sweep(None).unwrap()
     }
 
     /// Builds the index after a sweep that found this.
@@ -129,7 +129,7 @@ impl Bench {
     /// Takes in dirty paths.
     pub fn update(&mut self, dirty: &[String]) {
         let engine = self.engine();
-        let changes = engine.examine(dirty.iter().map(String::as_str)).unwrap();
+        let changes = engine.tree.examine(dirty.iter().map(String::as_str)).unwrap();
         engine.apply(&changes, true, &|| false).unwrap();
     }
 
@@ -137,7 +137,7 @@ impl Bench {
     /// it did.
     pub fn update_until(&mut self, dirty: &[String], n: usize) -> bool {
         let engine = self.engine();
-        let changes = engine.examine(dirty.iter().map(String::as_str)).unwrap();
+        let changes = engine.tree.examine(dirty.iter().map(String::as_str)).unwrap();
         let asked = std::sync::atomic::AtomicUsize::new(0);
         let cancelled = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= n;
         match engine.apply(&changes, true, &cancelled) {
@@ -150,7 +150,7 @@ impl Bench {
     /// Compares the whole tree.
     pub fn sweep(&mut self) {
         let engine = self.engine();
-        let changes = engine.sweep().unwrap();
+        let changes = engine.tree.sweep(None).unwrap();
         if engine.needs_build(&changes) {
             self.build_after(changes);
         } else {
@@ -172,8 +172,8 @@ impl Bench {
 
     /// Copies the index compactly and puts the copy in place.
     pub fn compact(&mut self) {
-        let copy = self.engine().copy_job().unwrap().run(&|| false).unwrap();
-        assert!(self.engine().adopt(&copy).unwrap());
+        let transaction = self.engine().copy_job().unwrap().run(&|| false).unwrap();
+        assert!(self.engine().adopt(transaction).unwrap());
     }
 
     /// Lays an index made by another tool over the links; no bytes take it back.

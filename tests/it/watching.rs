@@ -487,6 +487,18 @@ fn an_idle_workspace_is_closed_and_opens_again() {
     assert_eq!(world.text("a.md").as_deref(), Some("1"));
 }
 
+#[test]
+fn settings_that_were_mended_while_the_index_was_closed_are_no_problem_any_more() {
+    let world = World::new(watch::system);
+    world.write(".indexd.toml", "bad [");
+    world.fresh();
+    assert_eq!(world.workspace.status().problems.len(), 1);
+    world.workspace.close(false);
+    world.write(".indexd.toml", "");
+    world.fresh();
+    assert_eq!(world.workspace.status().problems, Vec::<String>::new());
+}
+
 /// Branches of many files are switched while clients ask: what a client wrote itself is in its next
 /// answer, and the end is the index of the tree. Few files by default, `INDEXD_TEST_FILES=20000`.
 #[test]

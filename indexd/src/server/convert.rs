@@ -12,7 +12,7 @@ use indexd_proto::error::{ErrorCode, ErrorObject, UNMARKED};
 use indexd_proto::pack::LineRange;
 use indexd_proto::rpc::ProgressParams;
 use indexd_proto::search::Symbol;
-use indexd_proto::workspace::FailureCode;
+use indexd_proto::workspace::{Failure, FailureCode};
 use indexd_store::StoreError;
 
 /// Milliseconds after which an index that is behind its tree may have caught up.
@@ -93,7 +93,7 @@ impl From<WorkspaceError> for ErrorObject {
                 .with_retry_after_ms(RETRY_MS)
                 .with_hint("wait longer, or ask for the best there is"),
             WorkspaceError::Cancelled => Self::new(ErrorCode::Cancelled, e.to_string()),
-            WorkspaceError::Failed { code, hint } => failed(*code, hint),
+            WorkspaceError::Failed(failure) => failed(failure),
             WorkspaceError::Closed => {
                 Self::new(ErrorCode::ShuttingDown, e.to_string()).with_retry_after_ms(200)
             }
@@ -106,7 +106,8 @@ impl From<WorkspaceError> for ErrorObject {
 }
 
 /// A workspace in the failed state.
-pub fn failed(code: FailureCode, hint: &str) -> ErrorObject {
+pub fn failed(failure: &Failure) -> ErrorObject {
+    let code = failure.code;
     let error_code = match code {
         FailureCode::DiskFull => ErrorCode::Storage,
         FailureCode::RootGone => ErrorCode::WorkspaceInvalid,
@@ -115,7 +116,7 @@ pub fn failed(code: FailureCode, hint: &str) -> ErrorObject {
         FailureCode::Corrupt | FailureCode::Internal => ErrorCode::Internal,
     };
     ErrorObject::new(error_code, format!("the workspace cannot be indexed ({code})"))
-        .with_hint(hint)
+        .with_hint(failure.hint.as_str())
         .with_details(serde_json::json!({"failure": code}))
 }
 
@@ -200,7 +201,7 @@ mod tests {
             path: "/x".into(),
             source: kind.into(),
         };
-        let failed = |code| WorkspaceError::Failed { code, hint: "h".to_owned() };
+        let failed = |code| WorkspaceError::Failed(Failure { code, hint: "h".to_owned() });
         let full = || StoreError::Io(std::io::ErrorKind::StorageFull.into());
         for (error, exit) in [
             (io(std::io::ErrorKind::StorageFull), 74),

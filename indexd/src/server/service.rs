@@ -17,9 +17,7 @@ use crate::server::pack_cache::PackCache;
 use crate::server::records::Records;
 use crate::server::spool::Exports;
 use crate::server::{convert, place, unsaved};
-use crate::workspace::{
-    Collect, Freshness, Progress, Pulls, RECORDS, Registry, Workspace, WorkspaceError, WorkspaceState,
-};
+use crate::workspace::{Collect, Freshness, Progress, Pulls, RECORDS, Registry, Workspace, WorkspaceError};
 use indexd_model::IndexView as _;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::limits::WAIT_MS_MAX;
@@ -27,7 +25,7 @@ use indexd_proto::overlay::{Overlay, OverlayFacts};
 use indexd_proto::paths::Dirs;
 use indexd_proto::share::ShareCounts;
 use indexd_proto::sources::OfferResult;
-use indexd_proto::workspace::{Envelope, Wait, WaitMode};
+use indexd_proto::workspace::{Envelope, Failure, State, Wait, WaitMode};
 use indexd_proto::{Call, rpc, workspace as wire};
 use indexd_store::Snapshot;
 use indexd_text::{CachedCounter, CounterOptions};
@@ -163,14 +161,14 @@ impl Service {
         self.check_agents(workspace.root(), ctx)?;
         let wait = crate::workspace::Wait::of(wait.unwrap_or_default(), &workspace.config());
         let mut report = reporter(progress, ctx);
-        let is_building = matches!(workspace.state(), WorkspaceState::Building | WorkspaceState::Closed);
+        let is_building = matches!(workspace.state(), State::Building | State::Closed);
         let mut read = || workspace.read(wait, &|| ctx.cancel.is_cancelled(), &mut report);
         let (snapshot, freshness) = if is_building { ctx.aside(read)? } else { read()? };
         let waited = started.elapsed();
         let started = Instant::now();
         let (config, ignored) = workspace.settings();
         let failure = if freshness.fresh { None } else { workspace.failure() };
-        let behind = |(code, hint)| format!("the index does not follow the tree ({code}): {hint}");
+        let behind = |f: Failure| format!("the index does not follow the tree ({}): {}", f.code, f.hint);
         let mut warnings: Vec<String> = failure.map(behind).into_iter().chain(ignored).collect();
         warnings.extend(part_of(target, workspace.root()));
         if workspace.holds_nothing() {
@@ -299,7 +297,7 @@ impl Backend for Service {
                 let (path, exact) = target(&p.repo, &p.cwd).named()?;
                 // Asked for by name, whatever it looks like; a folder of a repository may be one of its own.
                 let root = if exact { path.to_owned() } else { self.registry.locate(path, exact)? };
-                let workspace = self.registry.add_for(&root, ctx.client_pulls)?;
+                let workspace = self.registry.add(&root, ctx.client_pulls)?;
                 self.tell_to_pull(&workspace, ctx)?;
                 let root = ctx.root(workspace.root());
                 json(&wire::WorkspaceStatus { root, ..workspace.status() })
@@ -379,8 +377,8 @@ impl Reading {
         }
         let said = error.message;
         match self.workspace.failure() {
-            Some((code, hint)) => {
-                let failed = convert::failed(code, &hint);
+            Some(failure) => {
+                let failed = convert::failed(&failure);
                 let message = format!("{said}, which does not follow the tree: {}", failed.message);
                 ErrorObject { message, ..failed }
             }

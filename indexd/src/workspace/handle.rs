@@ -2,21 +2,20 @@
 //! long time without requests; the handle stays.
 
 use super::head::{AtHead, HeadBlobs};
-use super::indexing::build::BuildError;
 use super::indexing::engine::folder_bytes;
 use super::indexing::overlays;
 use super::indexing::stages::StageLog;
 use super::indexing::update::{UnsavedText, Update};
 use super::life::driver::{Driver, Event, Import, WorkspaceSetup};
 use super::noticing::condition::{Condition, Shared};
-use super::noticing::cookie::{Answer, Waiter};
-use super::status::{Freshness, Progress, Wait, WorkspaceError, WorkspaceState};
+use super::noticing::cookie::Waiter;
+use super::status::{Freshness, Progress, Wait, WorkspaceError};
 use crate::config::{self, Config, Stamp};
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use indexd_model::{DefKind, Facts, FactsView, FileFacts, Interface, RepoPath};
 use indexd_os::Root;
 use indexd_proto::paths::private_dir;
-use indexd_proto::workspace::{Failure, FailureCode, ImportStatus, WaitMode, WorkspaceStatus};
+use indexd_proto::workspace::{Failure, ImportStatus, State, WaitMode, WorkspaceStatus};
 use indexd_store::{Overlays, Snapshot};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,8 +26,6 @@ use std::time::{Duration, Instant};
 const POLL: Duration = Duration::from_millis(50);
 /// Time within which a closed index of any size is open again.
 const OPEN_TIME: Duration = Duration::from_secs(30);
-/// Maximum of names of skipped files shown in status.
-const SKIPPED_SHOWN: usize = 20;
 
 /// A repository root that is being indexed.
 pub struct Workspace {
@@ -80,8 +77,8 @@ impl Workspace {
         loop {
             let freshness = self.freshness(wait, cancel, progress)?;
             if wait.mode == WaitMode::Strict && !freshness.fresh {
-                let failed = self.failure().map(|(code, hint)| WorkspaceError::Failed { code, hint });
-                return Err(failed.unwrap_or(WorkspaceError::Behind(freshness.pending)));
+                let behind = WorkspaceError::Behind(freshness.pending);
+                return Err(self.failure().map_or(behind, WorkspaceError::Failed));
             }
             if cancel() {
                 return Err(WorkspaceError::Cancelled);
@@ -125,8 +122,7 @@ impl Workspace {
             }
             loop {
                 match answer.recv_timeout(POLL.min(fresh_by.saturating_duration_since(Instant::now()))) {
-                    Ok(Answer::Is(freshness)) => return Ok(freshness),
-                    Ok(Answer::Failed { code, hint }) => return Err(WorkspaceError::Failed { code, hint }),
+                    Ok(answer) => return answer.map_err(WorkspaceError::Failed),
                     // The loop ended before it received the event: start another.
                     Err(RecvTimeoutError::Disconnected) => break,
                     Err(RecvTimeoutError::Timeout) => {}
@@ -134,17 +130,17 @@ impl Workspace {
                 if cancel() {
                     return Err(WorkspaceError::Cancelled);
                 }
-                let condition = self.shared.condition();
-                if let Some(p) = condition.progress {
+                let status = self.shared.condition().status;
+                if let Some(p) = status.progress {
                     progress(p);
                 }
                 let now = Instant::now();
-                match condition.state {
-                    WorkspaceState::Building | WorkspaceState::Closed if now >= built_by => {
+                match status.state {
+                    State::Building | State::Closed if now >= built_by => {
                         return Err(WorkspaceError::Building);
                     }
-                    WorkspaceState::Building | WorkspaceState::Closed => fresh_by = now + fresh_for,
-                    WorkspaceState::Failed { .. } if now >= fresh_by => return self.now(),
+                    State::Building | State::Closed => fresh_by = now + fresh_for,
+                    State::Failed if now >= fresh_by => return self.now(),
                     _ if now >= fresh_by => return Ok(self.shared.not_fresh()),
                     _ => {}
                 }
@@ -199,11 +195,10 @@ impl Workspace {
                 Err(RecvTimeoutError::Timeout) if cancel() => return Err(WorkspaceError::Cancelled),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    let failed = self.failure().map(|(code, hint)| WorkspaceError::Failed { code, hint });
-                    return Err(failed.unwrap_or(WorkspaceError::Closed));
+                    return Err(self.failure().map_or(WorkspaceError::Closed, WorkspaceError::Failed));
                 }
             }
-            if let Some(p) = self.shared.condition().progress {
+            if let Some(p) = self.shared.condition().status.progress {
                 progress(p);
             }
         }
@@ -211,15 +206,12 @@ impl Workspace {
 
     /// Returns the freshness as far as it is known without waiting.
     fn now(&self) -> Result<Freshness, WorkspaceError> {
-        if self.shared.store().is_some() {
-            return Ok(self.shared.not_fresh());
+        if self.shared.store().is_none() {
+            self.shared.wait_until_opened(OPEN_TIME);
         }
-        match self.shared.wait(OPEN_TIME, |c| c.state != WorkspaceState::Closed).state {
-            WorkspaceState::Failed { code, hint } if self.shared.store().is_none() => {
-                Err(WorkspaceError::Failed { code, hint })
-            }
-            _ if self.shared.store().is_some() => Ok(self.shared.not_fresh()),
-            _ => Err(WorkspaceError::Building),
+        match self.shared.store() {
+            Some(_) => Ok(self.shared.not_fresh()),
+            None => Err(self.failure().map_or(WorkspaceError::Building, WorkspaceError::Failed)),
         }
     }
 
@@ -261,10 +253,7 @@ impl Workspace {
             hashed: None,
             has_stack: false,
         };
-        update.unsaved(texts).map_err(|e| match e {
-            BuildError::Cancelled => WorkspaceError::Cancelled,
-            BuildError::Store(e) => e.into(),
-        })
+        Ok(update.unsaved(texts)?)
     }
 
     /// Copies the index compactly and waits until the copy is in place. Returns the bytes of the index before
@@ -286,45 +275,33 @@ impl Workspace {
     }
 
     /// Returns the current state of the workspace.
-    pub fn state(&self) -> WorkspaceState {
-        self.shared.condition().state
+    pub fn state(&self) -> State {
+        self.shared.condition().status.state
     }
 
     /// The workspace's condition.
     pub fn status(&self) -> WorkspaceStatus {
-        let condition = self.shared.condition();
-        let Condition { state, generation, n_files, n_pending, watch, n_watched, n_rescans, .. } = condition;
-        let emptied = (n_files == 0 && state == WorkspaceState::Ready).then(|| self.emptied_by()).flatten();
+        let Condition { status, problems } = self.shared.condition();
+        let is_empty = status.n_files == 0 && status.state == State::Ready;
+        let emptied = is_empty.then(|| self.emptied_by()).flatten();
         WorkspaceStatus {
             root: self.setup.engine.root.display().to_string(),
             repo_id: self.repo_id(),
-            state: state.on_wire(),
-            failure: failure_of(state).map(|(code, hint)| Failure { code, hint }),
-            generation,
-            n_files,
-            n_pending,
-            watch,
-            n_watched,
-            n_rescans,
-            n_extracted: condition.n_extracted,
-            n_linked: condition.n_linked,
-            import: self.import_status(condition.import_tool),
-            n_skipped_names: condition.skipped_names.len() as u64,
-            skipped_names: condition.skipped_names.into_iter().take(SKIPPED_SHOWN).collect(),
-            problems: condition.problems.into_values().chain(emptied).collect(),
-            progress: condition.progress,
+            import: self.import_status(),
+            problems: problems.into_values().chain(emptied).collect(),
             index_bytes: folder_bytes(&self.setup.engine.home),
+            ..status
         }
     }
 
     /// Returns the reason why the index does not follow the tree, and a hint for the user.
-    pub fn failure(&self) -> Option<(FailureCode, String)> {
-        failure_of(self.state())
+    pub fn failure(&self) -> Option<Failure> {
+        self.shared.condition().status.failure
     }
 
     /// Returns true if the index holds no file.
     pub fn holds_nothing(&self) -> bool {
-        self.shared.condition().n_files == 0
+        self.shared.condition().status.n_files == 0
     }
 
     /// Returns a sentence about the rule that leaves every file out, if there is one.
@@ -333,10 +310,11 @@ impl Workspace {
         crate::workspace::why::emptied_by(&self.setup.engine.root, &config.index_exclude)
     }
 
-    fn import_status(&self, tool: String) -> Option<ImportStatus> {
+    fn import_status(&self) -> Option<ImportStatus> {
         let snapshot = self.shared.store()?.snapshot().ok()?;
         let (n_files, n_stale) = overlays::standing(&snapshot);
-        (n_files > 0).then_some(ImportStatus { tool, n_files, n_stale })
+        let tool = || overlays::kept(&self.setup.engine.home).tool;
+        (n_files > 0).then(|| ImportStatus { tool: tool(), n_files, n_stale })
     }
 
     /// Returns the name of the repository: the configured one, the module or project name of its manifest, or the
@@ -448,13 +426,6 @@ impl Workspace {
 impl Drop for Workspace {
     fn drop(&mut self) {
         self.close(true);
-    }
-}
-
-fn failure_of(state: WorkspaceState) -> Option<(FailureCode, String)> {
-    match state {
-        WorkspaceState::Failed { code, hint } => Some((code, hint)),
-        _ => None,
     }
 }
 

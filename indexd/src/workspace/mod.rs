@@ -29,5 +29,5 @@ pub use life::collect::Collect;
 pub use life::memory::Pressure;
 pub use noticing::condition::Problem;
 pub use registry::{RECORDS, Registry, folder_name};
-pub use status::{Freshness, Progress, Wait, WorkspaceError, WorkspaceState};
+pub use status::{Freshness, Progress, Wait, WorkspaceError};
 pub use tree::rules::Rule;

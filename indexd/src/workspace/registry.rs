@@ -11,12 +11,12 @@ use super::indexing::stages::Parts;
 use super::life::collect::{Collect, describe, unused_for};
 use super::life::driver::WorkspaceSetup;
 use super::life::memory::{Pressure, Workspaces};
-use super::noticing::watch::{self, Watch};
+use super::noticing::watch;
 use super::status::WorkspaceError;
 use crate::config::Config;
 use indexd_proto::paths::{Dirs, METADATA, is_project, is_repository, private_dir, repository_around};
 use indexd_proto::workspace::{Collected, WorkspaceStatus};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,6 @@ pub const RECORDS: &str = "packs";
 pub struct Registry {
     dirs: Dirs,
     config: Arc<Config>,
-    watch: Watch,
     open: Arc<Workspaces>,
     pressure: Pressure,
     sharing: Option<Arc<Sharing>>,
@@ -67,7 +66,6 @@ impl Registry {
             private_dir(dir, indexd_os::own_uid()).map_err(|e| io_error("make", dir, e))?;
             leave_out(dir).map_err(|e| io_error("make", dir, e))?;
         }
-        let watch = if config.watch_enabled { watch::system } else { watch::none };
         let open = Arc::<Workspaces>::default();
         let pressure = Pressure::keep_below(config.daemon_memory_mb << 20, Arc::downgrade(&open));
         let contents = dirs.cache.join(CONTENTS_FOLDER);
@@ -75,7 +73,7 @@ impl Registry {
         let bases = dirs.cache.join(BASES_FOLDER);
         recovery::remove_foreign(&bases, indexd_os::own_uid());
         let sharing = config.index_share.then(|| Arc::new(Sharing::new(contents, Bases::new(bases))));
-        let registry = Self { dirs: dirs.clone(), config, watch, open, pressure, sharing };
+        let registry = Self { dirs: dirs.clone(), config, open, pressure, sharing };
         let mut open = registry.lock();
         for root in registered(&registry.dirs.state.join(LIST), |root| registry.home(root).exists()) {
             let workspace = registry.make(&root);
@@ -85,20 +83,13 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Registers exactly this root and starts building or catching up in the background.
+    /// Registers exactly this root and starts building or catching up in the background. The first build
+    /// waits for a published index if the client may fetch one.
     ///
     /// # Errors
     /// `NotFound`, `Permission`, `TooBroad` for `/`, `Odd` for `/proc` and similar, `Io` when the list cannot
     /// be written.
-    pub fn add(&self, root: &Path) -> Result<Arc<Workspace>, WorkspaceError> {
-        self.add_for(root, false)
-    }
-
-    /// Does [`Registry::add`] for a client that may fetch a published index; the first build waits for it.
-    ///
-    /// # Errors
-    /// As [`Registry::add`].
-    pub fn add_for(&self, root: &Path, client_pulls: bool) -> Result<Arc<Workspace>, WorkspaceError> {
+    pub fn add(&self, root: &Path, client_pulls: bool) -> Result<Arc<Workspace>, WorkspaceError> {
         let root = canonical(root)?;
         if root.parent().is_none() {
             return Err(WorkspaceError::TooBroad(root));
@@ -160,7 +151,7 @@ impl Registry {
         if !exact && !is_project(&root) && !self.lock().contains_key(&root) {
             return Err(WorkspaceError::Unmarked(root));
         }
-        self.add_for(&root, client_pulls)
+        self.add(&root, client_pulls)
     }
 
     /// Published indexes on their way; none when indexes share nothing.
@@ -195,14 +186,13 @@ impl Registry {
 
     /// Every registered workspace, ordered by root.
     pub fn list(&self) -> Vec<WorkspaceStatus> {
-        let open: Vec<Arc<Workspace>> = self.lock().values().cloned().collect();
-        open.iter().map(|w| w.status()).collect()
+        self.all().iter().map(|w| w.status()).collect()
     }
 
     /// The root of the one workspace of this name; none also when several have it.
     pub fn root_named(&self, repo_id: &str) -> Option<PathBuf> {
-        let open: Vec<Arc<Workspace>> = self.lock().values().cloned().collect();
-        let mut named = open.iter().filter(|w| w.repo_id() == repo_id);
+        let all = self.all();
+        let mut named = all.iter().filter(|w| w.repo_id() == repo_id);
         let root = named.next()?.root().to_owned();
         named.next().is_none().then_some(root)
     }
@@ -238,27 +228,24 @@ impl Registry {
     /// Indexes that are open and were asked for stay.
     pub fn gc(&self, collect: Collect, is_dry: bool) -> Vec<Collected> {
         let now = SystemTime::now();
-        let all: Vec<Arc<Workspace>> = self.lock().values().cloned().collect();
+        let known: BTreeMap<String, Arc<Workspace>> =
+            self.all().into_iter().map(|w| (folder_name(w.root()), w)).collect();
         let mut found = Vec::new();
-        let mut known = BTreeSet::new();
-        for workspace in all {
-            let (root, home) = (workspace.root(), self.home(workspace.root()));
-            known.extend(home.file_name().map(ToOwned::to_owned));
-            let is_used = workspace.asked_at().is_some() && root.exists();
-            if is_used || !home.exists() {
+        for home in fs::read_dir(self.dirs.cache.join(FORMAT_FOLDER)).into_iter().flatten().flatten() {
+            let home = home.path();
+            let name = home.file_name().and_then(|name| name.to_str());
+            let workspace = name.and_then(|name| known.get(name));
+            let root = workspace.map(|w| w.root());
+            if workspace.is_some_and(|w| w.asked_at().is_some() && w.root().exists()) {
                 continue;
             }
-            let Some(reason) = collect.reason(&home, Some(root), now) else { continue };
-            let collected = describe(&home, Some(root), reason);
-            if is_dry || self.remove(root).inspect_err(|e| tracing::warn!(error = %e, "stays")).is_ok() {
-                found.push(collected);
-            }
-        }
-        let homes = fs::read_dir(self.dirs.cache.join(FORMAT_FOLDER));
-        for home in homes.into_iter().flatten().flatten().filter(|e| !known.contains(&e.file_name())) {
-            let Some(reason) = collect.reason(&home.path(), None, now) else { continue };
-            let collected = describe(&home.path(), None, reason);
-            if is_dry || fs::remove_dir_all(home.path()).is_ok() {
+            let Some(reason) = collect.reason(&home, root, now) else { continue };
+            let collected = describe(&home, root, reason);
+            let remove = || match root {
+                Some(root) => self.remove(root).inspect_err(|e| tracing::warn!(error = %e, "stays")).is_ok(),
+                None => fs::remove_dir_all(&home).is_ok(),
+            };
+            if is_dry || remove() {
                 found.push(collected);
             }
         }
@@ -278,12 +265,11 @@ impl Registry {
 
     /// Closes every index cleanly. Later calls answer `Closed`.
     pub fn shutdown(&self) {
-        let open: Vec<Arc<Workspace>> = self.lock().values().cloned().collect();
         self.sharing.iter().for_each(|sharing| sharing.bases.limit(PARKED_AT_END_BYTES));
         // Closing syncs; doing all at once costs one wait for the disk instead of many.
         std::thread::scope(|s| {
-            for workspace in &open {
-                s.spawn(|| workspace.close(true));
+            for workspace in self.all() {
+                s.spawn(move || workspace.close(true));
             }
         });
     }
@@ -307,7 +293,7 @@ impl Registry {
                 sharing: self.sharing.clone(),
             },
             cookies: self.cookies(root),
-            watch: self.watch,
+            watch: watch::system,
             pressure: self.pressure.clone(),
         }))
     }
@@ -329,6 +315,11 @@ impl Registry {
         let sum = blake3::hash(&list).to_hex();
         list.extend_from_slice(format!("{SUM}{sum}\n").as_bytes());
         write_whole(&path, &list).map_err(|e| io_error("write", &path, e))
+    }
+
+    /// All workspaces, ordered by root.
+    fn all(&self) -> Vec<Arc<Workspace>> {
+        self.lock().values().cloned().collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Arc<Workspace>>> {

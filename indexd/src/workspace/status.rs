@@ -2,7 +2,7 @@
 
 use crate::config::Config;
 use indexd_proto::limits::{FRESH_WAIT_MS_DEFAULT, WAIT_MS_MAX};
-use indexd_proto::workspace::{self as wire, FailureCode, How, State, WaitMode};
+use indexd_proto::workspace::{self as wire, Failure, How, WaitMode};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -54,39 +54,6 @@ pub struct Freshness {
     pub how: How,
 }
 
-/// The state of a workspace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WorkspaceState {
-    /// Registered, its index not open; the next request opens it.
-    Closed,
-    /// The first build is under way; nothing can be answered yet.
-    Building,
-    /// Answers and follows the tree.
-    Ready,
-    /// Answers from the old index while a large change set is built into a new one.
-    Rebuilding,
-    /// Cannot go on; other workspaces are not affected.
-    Failed {
-        /// The reason.
-        code: FailureCode,
-        /// Advice to the user.
-        hint: String,
-    },
-}
-
-impl WorkspaceState {
-    /// The same without the failure.
-    pub fn on_wire(&self) -> State {
-        match self {
-            Self::Closed => State::Closed,
-            Self::Building => State::Building,
-            Self::Ready => State::Ready,
-            Self::Rebuilding => State::Rebuilding,
-            Self::Failed { .. } => State::Failed,
-        }
-    }
-}
-
 /// The reason why a workspace cannot serve a request.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
@@ -129,13 +96,8 @@ pub enum WorkspaceError {
     #[error("cancelled")]
     Cancelled,
     /// The workspace is in the failed state.
-    #[error("the workspace cannot be indexed ({code}): {hint}")]
-    Failed {
-        /// The reason.
-        code: FailureCode,
-        /// Advice to the user.
-        hint: String,
-    },
+    #[error("the workspace cannot be indexed ({}): {}", .0.code, .0.hint)]
+    Failed(Failure),
     /// The workspace was removed or the daemon stops.
     #[error("the workspace is closed")]
     Closed,

@@ -2,6 +2,7 @@
 //! down, with the place of the rule that decides.
 
 use super::tree::rules::{Layer, Rule, is_bare, is_metadata, is_nested};
+use super::tree::scan::absolute;
 use indexd_model::path::join;
 use std::fs;
 use std::io::ErrorKind;
@@ -40,7 +41,7 @@ pub fn place(root: &Path, excludes: &[String], rel: &str) -> (Place, String) {
     let device = device_of(root);
     let mut names = rel.split('/').filter(|name| !name.is_empty()).peekable();
     loop {
-        let dir = if at.is_empty() { root.to_owned() } else { root.join(&at) };
+        let dir = absolute(root, &at);
         let has = |name: &str| fs::symlink_metadata(dir.join(name)).is_ok();
         if !at.is_empty() && is_nested(has) {
             return (if is_bare(has) { Place::Metadata } else { Place::Nested }, at);

@@ -225,7 +225,7 @@ fn closing(text: &str) -> Option<usize> {
 
 /// Reads the tree as the daemon sees it: the same ignore rules, nothing else in common.
 fn read(root: &Path) -> Result<LinkedTree> {
-    let found = tree::Tree::new(root, &[], KnownFiles::default()).sweep()?;
+    let found = tree::Tree::new(root, &[], KnownFiles::default()).sweep(None)?;
     let mut contents = Vec::new();
     for path in found.changed.into_keys() {
         let bytes = std::fs::read(root.join(&*path)).with_context(|| format!("reading {path}"))?;

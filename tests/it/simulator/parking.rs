@@ -89,7 +89,7 @@ impl Disk {
         for (n, fresh) in fresh.iter().enumerate() {
             let mut engine = self.open(n, &shared).unwrap();
             engine.log.start();
-            let changes = engine.sweep().unwrap();
+            let changes = engine.tree.sweep(None).unwrap();
             match engine.needs_build(&changes) {
                 true => engine.build(Some(changes), &|_| {}, &|| false).unwrap(),
                 false => _ = engine.apply(&changes, true, &|| false).unwrap(),

@@ -201,12 +201,12 @@ impl World {
                 answer
             });
             match answer.try_recv() {
-                Ok(Answer::Is(freshness)) => {
+                Ok(Ok(freshness)) => {
                     self.check(&freshness);
                     return Some(freshness);
                 }
-                Ok(Answer::Failed { code, hint }) => {
-                    self.show(&(code, hint));
+                Ok(Err(failure)) => {
+                    self.show(&failure);
                     return None;
                 }
                 Err(TryRecvError::Disconnected) => waits = None,
@@ -227,7 +227,7 @@ impl World {
             self.sender.send(Event::Wait(Waiter { arrived, reply })).unwrap();
             answer
         });
-        let is_fresh = |answer: &Receiver<Answer>| matches!(answer.try_recv(), Ok(Answer::Is(f)) if f.fresh);
+        let is_fresh = |answer: &Receiver<Answer>| matches!(answer.try_recv(), Ok(Ok(f)) if f.fresh);
         let driver = self.driver.as_mut().unwrap();
         assert!(driver.hear(self.events.try_recv().map_err(|_| RecvTimeoutError::Timeout)));
         let due = driver.turn();
@@ -262,7 +262,7 @@ impl World {
         self.turn();
         assert!(matches!(answer.try_recv(), Err(TryRecvError::Empty)), "of the damaged index");
         self.settle();
-        assert!(matches!(answer.try_recv(), Ok(Answer::Is(freshness)) if freshness.fresh));
+        assert!(matches!(answer.try_recv(), Ok(Ok(freshness)) if freshness.fresh));
     }
 
     /// An answer that says it is fresh is about the files as they are now.
@@ -274,7 +274,7 @@ impl World {
         let was_paused = std::mem::replace(&mut self.plan.lock().is_paused, true);
         let snapshot = self.shared.store().expect("an index").snapshot().unwrap();
         let mut tree = Tree::new(&self.root, &[], KnownFiles::default());
-        let files = tree.sweep().unwrap().changed;
+        let files = tree.sweep(None).unwrap().changed;
         let misses_some = self.shared.condition().problems.contains_key(&Problem::Unreadable);
         for path in files.keys() {
             let hash = ContentHash::of(&fs::read(self.root.join(&**path)).unwrap());
@@ -334,8 +334,8 @@ impl World {
         let _ = self.sender.send(Event::Wait(Waiter { arrived: self.clock.now(), reply }));
         for _ in 0..TURNS_MAX {
             match answer.try_recv() {
-                Ok(Answer::Is(freshness)) => return Some(freshness),
-                Ok(Answer::Failed { .. }) | Err(TryRecvError::Disconnected) => return None,
+                Ok(Ok(freshness)) => return Some(freshness),
+                Ok(Err(_)) | Err(TryRecvError::Disconnected) => return None,
                 Err(TryRecvError::Empty) => self.turn(),
             }
         }

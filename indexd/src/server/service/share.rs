@@ -5,13 +5,14 @@ use super::{LONG_WAIT, Service, Target, reporter, target};
 use crate::server::backend::Context;
 use crate::server::convert;
 use crate::server::dispatch::json;
+use crate::workspace::indexing::engine::EngineError;
 use crate::workspace::indexing::pieces::Layers;
 use crate::workspace::indexing::recipe;
 use crate::workspace::indexing::recovery;
 use crate::workspace::indexing::siblings::sketch_of;
 use crate::workspace::tree::Tree as Files;
 use crate::workspace::tree::known::KnownFiles;
-use crate::workspace::{Progress, Wait, Workspace, WorkspaceError, WorkspaceState};
+use crate::workspace::{Progress, Wait, Workspace, WorkspaceError};
 use indexd_history::Repository;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::paths::private_dir;
@@ -52,11 +53,7 @@ impl Service {
         let root = self.located(target(&p.repo, &p.cwd))?;
         let config = self.config.for_repository(&root).unwrap_or_else(|_| self.config.as_ref().clone());
         let mut files = Files::new(&root, &config.index_exclude, KnownFiles::default());
-        let changes = files.sweep().map_err(|source| WorkspaceError::Io {
-            what: "walk",
-            path: root.clone(),
-            source,
-        })?;
+        let changes = files.sweep(None).map_err(|e| WorkspaceError::from(EngineError::from(e)))?;
         let folder = self.registry.pulled_folder();
         private_dir(&folder, indexd_os::own_uid()).map_err(|e| cannot_use(&folder, &e))?;
         let repository = Repository::open(&root).ok();
@@ -152,7 +149,7 @@ impl Service {
             return answer(Some("the build has come too far to begin anew".to_owned()), 0, 0);
         }
         pulls.arrived(&home, layers);
-        let workspace = self.registry.add(&root)?;
+        let workspace = self.registry.add(&root, false)?;
         let mut report = reporter(p.progress, ctx);
         self.wait_until_built(&workspace, ctx, &mut report)?;
         let status = workspace.status();
@@ -167,10 +164,7 @@ impl Service {
     ) -> Result<(), ErrorObject> {
         let is_cancelled = || ctx.cancel.is_cancelled();
         ctx.aside(|| workspace.freshness(Wait::default(), &is_cancelled, report))?;
-        match workspace.state() {
-            WorkspaceState::Failed { code, hint } => Err(convert::failed(code, &hint)),
-            _ => Ok(()),
-        }
+        workspace.failure().map_or(Ok(()), |failure| Err(convert::failed(&failure)))
     }
 }
 

@@ -5,6 +5,7 @@
 //! the interfaces in memory.
 
 use super::contents::ContentCache;
+use super::error::EngineError;
 use super::stages::{self, Parts, Reuse, Stage, StageLog};
 use crate::workspace::status::Progress;
 use crate::workspace::threads::STACK_BYTES;
@@ -13,7 +14,7 @@ use indexd_model::terms::Vocabulary;
 use indexd_model::{Facts, FactsView, FileDoc, RepoPath};
 use indexd_os::Root;
 use indexd_proto::workspace::Phase;
-use indexd_store::{Bulk, FileStat, History, Overlays, Store, StoreError};
+use indexd_store::{Bulk, FileStat, History, Overlays, Store};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -39,17 +40,6 @@ pub struct Build<'a> {
     pub n_threads: usize,
 }
 
-/// The reason why a build ended without an index.
-#[derive(Debug, thiserror::Error)]
-pub enum BuildError {
-    /// Asked to stop.
-    #[error("cancelled")]
-    Cancelled,
-    /// The store refused.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
 /// The result of a build.
 pub struct Built {
     /// The stat to remember of each file in the index, ordered by path.
@@ -65,14 +55,14 @@ impl Build<'_> {
     /// one on disk, so the comparison that follows every build reads it again.
     ///
     /// # Errors
-    /// Those of [`BuildError`]; the environment must then be thrown away.
+    /// `Store` and `Cancelled`; the environment must then be thrown away.
     pub fn run(
         &self,
         bulk: Bulk,
         files: impl IntoIterator<Item = (RepoPath, u64)>,
         head: Option<&str>,
-        history: impl FnOnce() -> Option<History>,
-    ) -> Result<Built, BuildError> {
+        history: impl FnOnce() -> History,
+    ) -> Result<Built, EngineError> {
         let mut files: Vec<(RepoPath, u64)> = files.into_iter().collect();
         files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let built = self.parse(&bulk, &files)?;
@@ -83,11 +73,11 @@ impl Build<'_> {
         drop(facts);
         let history = history();
         (self.progress)(Progress { phase: Phase::Write, done: 0, total: 1 });
-        bulk.finish(head, history.as_ref(), self.overlays)?;
+        bulk.finish(head, Some(&history), self.overlays)?;
         Ok(built)
     }
 
-    fn parse(&self, bulk: &Bulk, files: &[(RepoPath, u64)]) -> Result<Built, BuildError> {
+    fn parse(&self, bulk: &Bulk, files: &[(RepoPath, u64)]) -> Result<Built, EngineError> {
         // Files that are too large are not read.
         let work = |size: u64| if size > FILE_BYTES_LISTED_MAX { 0 } else { size };
         let bytes: u64 = files.iter().map(|f| work(f.1)).sum();
@@ -133,7 +123,7 @@ impl Build<'_> {
         Ok(built)
     }
 
-    fn link(&self, bulk: &Bulk, facts: &indexd_model::memory::MemoryFacts) -> Result<(), BuildError> {
+    fn link(&self, bulk: &Bulk, facts: &indexd_model::memory::MemoryFacts) -> Result<(), EngineError> {
         let n_files = facts.n_files() as usize;
         let n_done = AtomicU64::new(0);
         self.each(Phase::Link, n_files, || {
@@ -157,9 +147,9 @@ impl Build<'_> {
 
     /// Runs `0..n` through workers that `worker` makes, one on each thread, in order of their index
     /// as far as threads allow. The first error stops all.
-    fn each<W>(&self, phase: Phase, n: usize, worker: impl Fn() -> W + Sync) -> Result<(), BuildError>
+    fn each<W>(&self, phase: Phase, n: usize, worker: impl Fn() -> W + Sync) -> Result<(), EngineError>
     where
-        W: FnMut(usize) -> Result<(), StoreError>,
+        W: FnMut(usize) -> Result<(), EngineError>,
     {
         (self.progress)(Progress { phase, done: 0, total: 0 });
         let next = AtomicUsize::new(0);
@@ -171,8 +161,7 @@ impl Build<'_> {
                 if i >= n {
                     return;
                 }
-                let result =
-                    if (self.cancelled)() { Err(BuildError::Cancelled) } else { work(i).map_err(Into::into) };
+                let result = if (self.cancelled)() { Err(EngineError::Cancelled) } else { work(i) };
                 if let Err(e) = result {
                     next.store(n, Ordering::Relaxed);
                     failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);

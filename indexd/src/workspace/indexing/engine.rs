@@ -8,33 +8,33 @@
 mod beginning;
 mod compacting;
 
-use super::build::{Build, BuildError, Built};
-use super::history::{self, Commits};
-use super::overlays::{self, Kept};
-use super::parked::{self, Unparked};
+use super::build::{Build, Built};
+use super::history::{self, Commits, NewHistory};
+use super::overlays;
+use super::parked;
 use super::recipe;
 use super::recovery::{self, Checked, Depth, Trust, Verify};
 use super::siblings::{self, Sharing, sketch_of};
 use super::stages::{Parts, StageLog};
-use super::update::{Cancelled, Hashed, NewHistory, Update};
+use super::update::{Cancelled, Hashed, Update};
 use crate::config::Config;
 use crate::workspace::noticing::condition::Shared;
 use crate::workspace::status::Progress;
 use crate::workspace::tree::known::KnownFiles;
-use crate::workspace::tree::scan::Enter;
 use crate::workspace::tree::{ChangeSet, Tree};
 use indexd_model::{FactsView, IndexView, Outcome, RepoPath};
-use indexd_os::{ReadError, Root};
+use indexd_os::Root;
 use indexd_proto::share::Sketch;
 use indexd_proto::workspace::Phase;
-use indexd_store::{History, Opened, Overlays, Store, StoreError};
+use indexd_store::{Opened, Overlays, Store, StoreError};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use compacting::{Copy, CopyJob};
+pub use super::error::EngineError;
+pub use compacting::CopyJob;
 
 /// Maximum of files in one transaction. A larger change set is built into a new environment.
 pub(super) const UPDATE_FILES_MAX: usize = 2_000;
@@ -44,48 +44,6 @@ const RENEW_FILES: usize = 64;
 /// Maximum of files that could not be read and are tried again with a request. More are a sign of a broken
 /// disk.
 const READ_AGAIN_MAX: usize = 1_000;
-
-/// The reason why the engine cannot go on.
-#[derive(Debug, thiserror::Error)]
-pub enum EngineError {
-    /// The store refused.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The index folder cannot be used.
-    #[error("{what} {path}")]
-    Index {
-        /// The operation that failed.
-        what: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// The error of the system.
-        #[source]
-        source: io::Error,
-    },
-    /// The tree cannot be used.
-    #[error("{what} {path}")]
-    Io {
-        /// The operation that failed.
-        what: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// The error of the system.
-        #[source]
-        source: io::Error,
-    },
-    /// Asked to stop.
-    #[error("cancelled")]
-    Cancelled,
-}
-
-impl From<BuildError> for EngineError {
-    fn from(e: BuildError) -> Self {
-        match e {
-            BuildError::Cancelled => Self::Cancelled,
-            BuildError::Store(e) => Self::Store(e),
-        }
-    }
-}
 
 /// The parts and settings of an engine.
 #[derive(Clone)]
@@ -116,11 +74,9 @@ pub struct Engine {
     store: Option<Store>,
     env: u64,
     unreadable: Vec<RepoPath>,
-    /// The commits whose history the index holds; `None` when the history may be that of another repository.
-    commits: Option<Commits>,
-    history: Option<[u8; 32]>,
     past: Option<history::Kept>,
-    overlays: Kept,
+    /// Digest of the stored overlays; `None` when there are none.
+    overlays: Option<[u8; 32]>,
     /// True if the tree has changed since its sketch was saved.
     is_resketched: bool,
     /// True if an index of this tree was damaged. It is then built from the tree, since a copy of another
@@ -151,10 +107,8 @@ impl Engine {
             store: None,
             env: current.unwrap_or(0),
             unreadable: Vec::new(),
-            commits: None,
-            history: None,
             past: None,
-            overlays: overlays::kept(&setup.home),
+            overlays: overlays::kept(&setup.home).digest,
             was_damaged: false,
             is_resketched: false,
             is_from_tree: false,
@@ -162,11 +116,13 @@ impl Engine {
             compact_bytes: recovery::compact_bytes(&setup.home).unwrap_or(0),
             setup,
         };
-        if current.is_some() {
-            engine.store = engine.open_current()?;
-        }
-        if let Some(store) = engine.store.clone() {
-            engine.take_over(&store)?;
+        if current.is_some()
+            && let Some(store) = engine.open_current()?
+        {
+            let mut known = KnownFiles::default();
+            store.snapshot()?.all_stats(|path, stat| known.set(path, stat));
+            engine.tree = Tree::new(&engine.setup.root, &engine.setup.config.index_exclude, known);
+            engine.take_in(store);
         }
         Ok(engine)
     }
@@ -189,21 +145,6 @@ impl Engine {
         Ok(if let Checked::Ready(store) = checked { Some(store) } else { None })
     }
 
-    /// Reads the tree and the commits that an index was made from.
-    fn take_over(&mut self, store: &Store) -> Result<(), EngineError> {
-        self.note_open(store);
-        let snapshot = store.snapshot()?;
-        let mut known = KnownFiles::default();
-        snapshot.all_stats(|path, stat| known.set(path, stat));
-        self.tree = Tree::new(&self.setup.root, &self.setup.config.index_exclude, known);
-        self.commits = Some(Commits {
-            head: Some(snapshot.head()).filter(|h| h != "none"),
-            boundary: history::kept_boundary(&self.setup.home),
-        });
-        self.history = snapshot.history_digest();
-        Ok(())
-    }
-
     /// Restores the index when it is parked; `None` when it is not.
     fn unpark(&self, dir: &Path, config: &[u8], trust: Trust) -> Result<Option<Checked>, StoreError> {
         let home = &self.setup.home;
@@ -214,20 +155,11 @@ impl Engine {
             parked::forget(home);
             return Ok(None);
         };
-        let checked = match sharing.bases.unpark(home, dir, config)? {
-            Unparked::Ready(store) => Some(Checked::Ready(store)),
-            // It was not closed to its end.
-            Unparked::Nothing | Unparked::Damaged if dir.exists() => None,
-            Unparked::Nothing => Some(Checked::Nothing),
-            Unparked::Damaged => Some(Checked::Damaged),
-        };
+        let checked = sharing.bases.unpark(home, dir, config)?;
         sharing.bases.forget(home);
-        Ok(checked)
-    }
-
-    /// Name and version of the tool whose index is imported; empty without an import.
-    pub fn import_tool(&self) -> &str {
-        &self.overlays.tool
+        // With its environment there, it was not closed to its end.
+        let is_it = matches!(checked, Checked::Ready(_)) || !dir.exists();
+        Ok(is_it.then_some(checked))
     }
 
     /// Returns the index, once there is one.
@@ -268,40 +200,46 @@ impl Engine {
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), EngineError> {
         progress(Progress { phase: Phase::Scan, done: 0, total: 0 });
-        let (files, mut walked) = match swept.filter(|_| self.tree.n_files() == 0) {
-            Some(changes) => (changes.changed, None),
+        // The other tree, which counts again when there is no new index.
+        let mut tree = self.tree.afresh();
+        let files = match swept.filter(|_| self.tree.n_files() == 0) {
+            Some(changes) => changes.changed,
             None => {
-                let mut tree = self.tree.afresh();
-                let changes = tree.sweep().map_err(|e| io_error("walk", &self.setup.root, e))?;
-                (changes.changed, Some(tree))
+                let found = tree.sweep(None)?;
+                std::mem::swap(&mut self.tree, &mut tree);
+                found.changed
             }
         };
+        let built = self.build_of(files, progress, cancelled);
+        if built.is_err() {
+            self.tree = tree;
+        }
+        built
+    }
+
+    /// Does [`Engine::build`] for these files, of which the tree knows none.
+    fn build_of(
+        &mut self,
+        files: BTreeMap<RepoPath, u64>,
+        progress: &(dyn Fn(Progress) + Sync),
+        cancelled: Cancelled,
+    ) -> Result<(), EngineError> {
         let Some(sharing) = self.setup.sharing.clone() else {
-            return self.build_all(files, walked, progress, cancelled);
+            return self.build_all(files, progress, cancelled);
         };
-        let sketch = sketch_of(files.iter().map(|(path, size)| (&**path, *size)));
+        let (sketch, home) =
+            (sketch_of(files.iter().map(|(path, size)| (&**path, *size))), self.setup.home.clone());
         // When many worktrees are asked for at once, one is built; the others begin with its index.
-        let _turn;
-        if self.store.is_none() {
-            self.tree = walked.take().unwrap_or_else(|| self.tree.take());
-            let turn = sharing.take_turn(&self.setup.home, &sketch, cancelled);
-            _turn = turn.ok_or(EngineError::Cancelled)?;
-            if !self.is_from_tree && self.begin_as_another(&sharing, &sketch, &files, progress, cancelled)? {
-                siblings::save(&sketch, &self.setup.home);
-                return Ok(());
-            }
+        let _turn = match &self.store {
+            Some(_) => None,
+            None => Some(sharing.take_turn(&home, &sketch, cancelled).ok_or(EngineError::Cancelled)?),
+        };
+        let may_begin = self.store.is_none() && !self.is_from_tree;
+        if !may_begin || !self.begin_as_another(&sharing, &sketch, &files, progress, cancelled)? {
+            let has_better_start = || may_begin && sharing.pulls.has_arrived(&home);
+            self.build_all(files, progress, &|| cancelled() || has_better_start())?;
         }
-        let (may_begin, home) = (self.store.is_none() && !self.is_from_tree, self.setup.home.clone());
-        let has_better_start = || may_begin && sharing.pulls.has_arrived(&home);
-        let cancelled = || cancelled() || has_better_start();
-        if let Err(e) = self.build_all(files, walked, progress, &cancelled) {
-            if has_better_start() {
-                // All files are new to the build that comes after this one.
-                self.tree.forget();
-            }
-            return Err(e);
-        }
-        siblings::save(&sketch, &self.setup.home);
+        siblings::save(&sketch, &home);
         Ok(())
     }
 
@@ -309,48 +247,30 @@ impl Engine {
     fn build_all(
         &mut self,
         files: BTreeMap<RepoPath, u64>,
-        walked: Option<Tree>,
         progress: &(dyn Fn(Progress) + Sync),
-        cancelled: &(dyn Fn() -> bool + Sync),
+        cancelled: Cancelled,
     ) -> Result<(), EngineError> {
         let env = self.env + 1;
         let dir = self.env_dir(env);
         recovery::remove_env(&dir);
-        let store = match Store::open(&dir, &self.signature_config())? {
-            Opened::Fresh(store) => store,
-            _ => return Err(StoreError::Busy("a new environment is not empty").into()),
+        let Opened::Fresh(store) = Store::open(&dir, &self.signature_config())? else {
+            return Err(StoreError::Busy("a new environment is not empty").into());
         };
         let commits = Commits::of(&self.setup.root);
-        let built = match self.fill(&store, files, commits.head.as_deref(), progress, cancelled) {
-            Ok(built) => built,
-            Err(e) => {
-                let e = match e {
-                    EngineError::Store(e) => EngineError::Store(recovery::explained(e, &dir)),
-                    e => e,
-                };
-                drop(store);
-                recovery::remove_env(&dir);
-                return Err(e);
-            }
-        };
+        let built = self.fill(&store, files, commits.head.as_deref(), progress, cancelled);
         // LMDB keeps the memory of all pages that were dirty at once until an environment is closed.
         drop(store);
-        let store = match Store::open_verified(&dir, &self.signature_config())? {
-            Opened::Ready(store) => store,
-            _ => return Err(StoreError::Busy("a new environment is gone").into()),
-        };
-        self.history = store.snapshot()?.history_digest();
-        self.keep_leaving(&store)?;
-        self.set_current(env, store.size_bytes())?;
-        self.note_commits(commits);
-        if let Some(tree) = walked {
-            self.tree = tree;
-        }
+        let built = built.map_err(|e| {
+            let e = explained(e, &dir);
+            recovery::remove_env(&dir);
+            e
+        })?;
+        self.put_in_place(env, None)?;
+        history::keep_boundary(&self.setup.home, commits.boundary.as_deref());
         for (path, stat) in built.stats {
             self.tree.remember(&path, Some(stat));
         }
         self.unreadable = built.unreadable;
-        self.replace(env, store);
         Ok(())
     }
 
@@ -365,8 +285,8 @@ impl Engine {
     ) -> Result<Built, EngineError> {
         let commits_max = self.setup.config.history_commits_max;
         let overlays = self.kept_overlays()?;
-        let root = self.open_root()?;
-        let mut kept = self.past.take();
+        let root = self.tree.open()?;
+        let mut past = self.past.take();
         let sharing = self.setup.sharing.as_deref();
         let before = self.store.as_ref().filter(|store| sharing.is_some() && !store.is_damaged());
         let build = Build {
@@ -380,17 +300,14 @@ impl Engine {
             before,
             n_threads: self.n_threads(),
         };
-        let history = || {
-            let known = kept.take().and_then(|kept| kept.open());
-            let read = history::read(&self.setup.root, commits_max, known.as_ref());
-            kept = read.as_ref().and_then(history::Kept::new);
-            read.as_ref().map(history::history)
-        };
+        let history = || history::read(&self.setup.root, commits_max, &mut past);
         let mut bulk = store.bulk()?;
         before.into_iter().for_each(|before| bulk.keep_counts(before));
         let built = build.run(bulk, files, head, history);
-        self.past = kept;
-        Ok(built?)
+        self.past = past;
+        let built = built?;
+        self.keep_leaving(store)?;
+        Ok(built)
     }
 
     /// Caches the facts of files that are in the present index and not in the one that replaces it.
@@ -412,27 +329,28 @@ impl Engine {
         Ok(())
     }
 
-    /// Records durably which environment is current, and its size in bytes when compact.
-    fn set_current(&mut self, env: u64, compact_bytes: u64) -> Result<(), EngineError> {
-        self.compact_bytes = compact_bytes;
+    /// Makes a complete environment the current one, durably. The previous one serves its readers until they
+    /// are done. `compact_bytes` are those of the environment when it is compact, as it is by default.
+    fn put_in_place(&mut self, env: u64, compact_bytes: Option<u64>) -> Result<(), EngineError> {
+        let Opened::Ready(store) = Store::open_verified(&self.env_dir(env), &self.signature_config())? else {
+            return Err(StoreError::Busy("a new environment is gone").into());
+        };
+        self.compact_bytes = compact_bytes.unwrap_or_else(|| store.size_bytes());
         recovery::set_current(&self.setup.home, env, self.compact_bytes)
-            .map_err(|e| index_error("write", &self.setup.home, e))
+            .map_err(|e| index_error("write", &self.setup.home, e))?;
+        let old = std::mem::replace(&mut self.env, env);
+        self.take_in(store);
+        recovery::remove_env(&self.env_dir(old));
+        Ok(())
     }
 
-    /// Replaces the previous environment, which serves its readers until they are done.
-    fn replace(&mut self, env: u64, store: Store) {
-        let old = std::mem::replace(&mut self.env, env);
-        self.note_open(&store);
+    /// Uses an index that was just opened. It is registered, so that others can begin with a copy of it.
+    fn take_in(&mut self, store: Store) {
+        if let Some(sharing) = &self.setup.sharing {
+            sharing.opened(&self.setup.home, &store);
+        }
         self.store = Some(store);
         self.n_changed = 0;
-        recovery::remove_env(&self.env_dir(old));
-    }
-
-    /// Registers this index, so that others can begin with a copy of it.
-    fn note_open(&self, store: &Store) {
-        if let Some(sharing) = &self.setup.sharing {
-            sharing.opened(&self.setup.home, store);
-        }
     }
 
     /// Returns true if changes have left memory that only reopening the environment releases.
@@ -465,41 +383,11 @@ impl Engine {
             return Err(StoreError::Corrupt("gone while it was open".into()).into());
         };
         *slot = Some(store.clone());
-        self.note_open(&store);
-        self.store = Some(store);
-        self.n_changed = 0;
+        self.take_in(store);
         Ok(true)
     }
 
-    /// Compares the whole tree with the index.
-    ///
-    /// # Errors
-    /// The tree cannot be walked.
-    pub fn sweep(&mut self) -> Result<ChangeSet, EngineError> {
-        self.tree.sweep().map_err(|e| io_error("walk", &self.setup.root, e))
-    }
-
-    /// Compares the whole tree as [`Tree::sweep_entering`] does.
-    ///
-    /// # Errors
-    /// As [`Engine::sweep`].
-    pub fn sweep_entering(&mut self, enter: Enter) -> Result<ChangeSet, EngineError> {
-        self.tree.sweep_entering(enter).map_err(|e| io_error("walk", &self.setup.root, e))
-    }
-
-    /// Compares the files and folders at `dirty`, paths relative to the root.
-    ///
-    /// # Errors
-    /// As [`Engine::sweep`].
-    pub fn examine<'a>(
-        &mut self,
-        dirty: impl IntoIterator<Item = &'a str>,
-    ) -> Result<ChangeSet, EngineError> {
-        self.tree.examine(dirty).map_err(|e| io_error("walk", &self.setup.root, e))
-    }
-
-    /// Brings the index up to date with a change set, and with HEAD if `look_at_head` is set. Returns the new
-    /// generation, or `None` when nothing had to be written.
+    /// Brings the index up to date with a change set, and with HEAD if `look_at_head` is set.
     ///
     /// # Errors
     /// Those of the store, or `Cancelled`; the index is unchanged, and a sweep will find the changes again.
@@ -508,25 +396,24 @@ impl Engine {
         changes: &ChangeSet,
         look_at_head: bool,
         cancelled: Cancelled,
-    ) -> Result<Option<u64>, EngineError> {
-        self.apply_hashed(changes, look_at_head, &Hashed::default(), cancelled)
+    ) -> Result<(), EngineError> {
+        let Some(store) = self.store.clone() else { return Ok(()) };
+        let new = if look_at_head { self.new_history(&store)? } else { None };
+        self.apply_all(&store, changes, new, None, cancelled)
     }
 
-    fn apply_hashed(
+    /// Applies changes of the tree, some of whose files may be hashed, and of its commits.
+    fn apply_all(
         &mut self,
+        store: &Store,
         changes: &ChangeSet,
-        look_at_head: bool,
-        hashed: &Hashed,
+        new: Option<NewHistory>,
+        hashed: Option<&Hashed>,
         cancelled: Cancelled,
-    ) -> Result<Option<u64>, EngineError> {
-        let (new, commits) = if look_at_head { self.new_history() } else { Default::default() };
-        let Some(store) = &self.store else { return Ok(None) };
-        let root = self.open_root()?;
-        let update = Update { hashed: Some(hashed), ..self.update(&root, store, cancelled) };
-        let done = update.run(changes, &new).map_err(|e| match e {
-            BuildError::Store(e) => EngineError::Store(recovery::explained(e, &self.setup.home)),
-            BuildError::Cancelled => EngineError::Cancelled,
-        })?;
+    ) -> Result<(), EngineError> {
+        let root = self.tree.open()?;
+        let update = Update { hashed, ..self.update(&root, store, cancelled) };
+        let done = update.run(changes, new.as_ref()).map_err(|e| explained(e, &self.setup.home))?;
         self.n_changed += changes.len();
         self.is_resketched |= !changes.is_empty();
         for (path, stat) in done.stats {
@@ -535,11 +422,10 @@ impl Engine {
         self.unreadable.retain(|p| !changes.changed.contains_key(p) && !changes.removed.contains(p));
         self.unreadable.extend(done.unreadable);
         self.unreadable.sort_unstable();
-        if let Some(history) = new.history {
-            self.history = Some(history.digest);
+        if let Some(new) = new {
+            history::keep_boundary(&self.setup.home, new.commits.boundary.as_deref());
         }
-        commits.into_iter().for_each(|commits| self.note_commits(commits));
-        Ok(done.generation)
+        Ok(())
     }
 
     fn update<'a>(&'a self, root: &'a Root, store: &'a Store, cancelled: Cancelled<'a>) -> Update<'a> {
@@ -556,7 +442,7 @@ impl Engine {
     pub fn keep_overlays(&mut self, overlays: &Overlays) -> Result<(), EngineError> {
         overlays::keep(&self.setup.home, overlays)
             .map_err(|e| index_error("keep the import in", &self.setup.home, e))?;
-        self.overlays = overlays.into();
+        self.overlays = overlays.known_digest();
         Ok(())
     }
 
@@ -566,7 +452,7 @@ impl Engine {
     /// Those of the store.
     pub fn overlays_are_due(&self) -> Result<bool, EngineError> {
         let Some(store) = &self.store else { return Ok(false) };
-        Ok(store.snapshot()?.overlays_digest() != self.overlays.digest)
+        Ok(store.snapshot()?.overlays_digest() != self.overlays)
     }
 
     /// Applies the stored overlays to the index. Returns false when there are so many that a build is needed.
@@ -579,64 +465,44 @@ impl Engine {
         if overlays.files.len() as u64 + store.snapshot()?.n_overlays() > 2 * UPDATE_FILES_MAX as u64 {
             return Ok(false);
         }
-        let root = self.open_root()?;
+        let root = self.tree.open()?;
         let update = self.update(&root, store, cancelled);
         update.overlay(&overlays)?;
         Ok(true)
     }
 
-    /// Returns the stored overlays. Damaged ones are lost: the import has to be repeated.
+    /// Returns the stored overlays.
     fn kept_overlays(&mut self) -> Result<Overlays, EngineError> {
         let home = &self.setup.home;
-        let read = match overlays::read(home) {
-            Err(e) if e.kind() == io::ErrorKind::InvalidData => {
-                tracing::warn!("the imported index is damaged and counts no more; import it again");
-                overlays::forget(home).map(|()| Overlays::default())
-            }
-            read => read,
-        };
-        let overlays = read.map_err(|e| index_error("read the import in", home, e))?;
-        self.overlays = (&overlays).into();
+        let overlays = overlays::read(home).map_err(|e| index_error("read the import in", home, e))?;
+        self.overlays = overlays.known_digest();
         Ok(overlays)
     }
 
-    /// Reads HEAD and the history. Returns the parts that differ from the index, and the commits that the
-    /// history belongs to.
-    fn new_history(&mut self) -> (NewHistory, Option<Commits>) {
+    /// Reads the commits and their history; `None` when the index has those.
+    fn new_history(&mut self, store: &Store) -> Result<Option<NewHistory>, EngineError> {
         let commits = Commits::of(&self.setup.root);
-        if self.commits.as_ref() == Some(&commits) {
-            return Default::default();
-        }
-        let known = self.past.take().and_then(|kept| kept.open());
-        let read = history::read(&self.setup.root, self.setup.config.history_commits_max, known.as_ref());
-        self.past = read.as_ref().and_then(history::Kept::new);
-        let history = match (&read, self.history) {
-            (Some(past), _) => Some(history::history(past)),
-            (None, Some(_)) => Some(History::default()),
-            (None, None) => None,
-        };
-        let history = history.filter(|h| Some(h.digest) != self.history);
-        (NewHistory { history, head: Some(commits.head.clone()) }, Some(commits))
+        let head = Some(store.snapshot()?.head()).filter(|head| head != "none");
+        let held = Commits { head, boundary: history::kept_boundary(&self.setup.home) };
+        Ok((commits != held).then(|| self.history_of(commits)))
     }
 
-    fn note_commits(&mut self, commits: Commits) {
-        if self.commits.as_ref().is_none_or(|before| before.boundary != commits.boundary) {
-            history::keep_boundary(&self.setup.home, commits.boundary.as_deref());
-        }
-        self.commits = Some(commits);
+    fn history_of(&mut self, commits: Commits) -> NewHistory {
+        let commits_max = self.setup.config.history_commits_max;
+        NewHistory { commits, history: history::read(&self.setup.root, commits_max, &mut self.past) }
     }
 
     /// Applies changed settings; a sweep has to follow.
-    pub fn set_config(&mut self, config: Arc<Config>) {
+    pub fn set_config(&mut self, config: &Arc<Config>) {
         self.tree.set_excludes(&config.index_exclude);
-        self.setup.config = config;
+        self.setup.config = Arc::clone(config);
     }
 
     /// Throws the index away, because its content differs from the content that was written.
     pub fn discard(&mut self) {
         self.is_from_tree = true;
         self.store = None;
-        self.tree.forget();
+        self.tree = self.tree.afresh();
         recovery::set_aside(&self.env_dir(self.env));
     }
 
@@ -670,17 +536,6 @@ impl Engine {
         recovery::note_closed(&self.setup.home);
     }
 
-    fn open_root(&self) -> Result<Root, EngineError> {
-        Root::open(&self.setup.root).map_err(|e| {
-            let kind = match e {
-                ReadError::Denied => io::ErrorKind::PermissionDenied,
-                ReadError::Io(e) => return io_error("open", &self.setup.root, e),
-                _ => io::ErrorKind::NotFound,
-            };
-            io_error("open", &self.setup.root, kind.into())
-        })
-    }
-
     fn env_dir(&self, env: u64) -> PathBuf {
         self.setup.home.join(recovery::env_name(env))
     }
@@ -703,6 +558,14 @@ fn stored_sketch(store: &Store) -> Result<Sketch, StoreError> {
     Ok(sketch_of(files.iter().map(|(path, size)| (path.as_str(), *size))))
 }
 
+/// Explains an error of writing to the environment in a folder, see [`recovery::explained`].
+fn explained(e: EngineError, dir: &Path) -> EngineError {
+    match e {
+        EngineError::Store(e) => EngineError::Store(recovery::explained(e, dir)),
+        e => e,
+    }
+}
+
 /// Returns true if the user may read a file, as far as the system tells.
 fn is_permitted(path: &Path) -> bool {
     #[cfg(unix)]
@@ -713,10 +576,6 @@ fn is_permitted(path: &Path) -> bool {
 
 fn index_error(what: &'static str, path: &Path, source: io::Error) -> EngineError {
     EngineError::Index { what, path: path.to_owned(), source }
-}
-
-fn io_error(what: &'static str, path: &Path, source: io::Error) -> EngineError {
-    EngineError::Io { what, path: path.to_owned(), source }
 }
 
 /// Returns the bytes of the files in a folder and below it.

@@ -26,6 +26,14 @@ impl Commits {
     }
 }
 
+/// The commits of a repository and their history.
+pub struct NewHistory {
+    /// The commits.
+    pub commits: Commits,
+    /// Their history; empty without one.
+    pub history: History,
+}
+
 const BOUNDARY: &str = "boundary";
 
 /// Returns the stored [`Commits::boundary`] of the index in a folder. A wrong value costs reading the
@@ -47,18 +55,19 @@ pub fn keep_boundary(home: &Path, boundary: Option<&str>) {
     }
 }
 
-/// Reads at most `commits_max` commits from HEAD back; `None` without a repository, without a
-/// commit, or when history is switched off. Commits of `known` are not compared with their parents
-/// again.
-pub fn read(root: &Path, commits_max: u64, known: Option<&Past>) -> Option<Past> {
+/// Reads at most `commits_max` commits from HEAD back; empty without a repository, without a
+/// commit, or when history is switched off. Commits that `kept` has from the last time are not compared with
+/// their parents again.
+pub fn read(root: &Path, commits_max: u64, kept: &mut Option<Kept>) -> History {
+    let known = kept.take().and_then(|kept| kept.open());
     if commits_max == 0 {
-        return None;
+        return History::default();
     }
     let limits = Limits { commits_max: commits_max as usize, ..Limits::default() };
-    Repository::open(root)
-        .and_then(|repository| repository.past(&limits, known))
-        .inspect_err(|e| tracing::info!(error = %e, "no history"))
-        .ok()
+    let read = Repository::open(root).and_then(|repository| repository.past(&limits, known.as_ref()));
+    let past = read.inspect_err(|e| tracing::info!(error = %e, "no history")).ok();
+    *kept = past.as_ref().and_then(Kept::new);
+    past.as_ref().map(history).unwrap_or_default()
 }
 
 /// A history kept for the next read of the commits. It is packed: it is needed only when HEAD moves, and
@@ -86,7 +95,7 @@ impl Kept {
 }
 
 /// Converts the history of the commits to the form of the store.
-pub fn history(past: &Past) -> History {
+fn history(past: &Past) -> History {
     let file = |(path, file): (String, indexd_history::FilePast)| {
         let path = RepoPath::new(&path).ok()?;
         let history = FileHistory { n_commits: file.n_commits, newest: file.newest };

@@ -10,6 +10,7 @@ mod after;
 pub mod build;
 pub mod contents;
 pub mod engine;
+mod error;
 mod history;
 pub mod overlays;
 pub mod parked;

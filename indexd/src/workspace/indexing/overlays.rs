@@ -47,12 +47,6 @@ pub struct Kept {
     pub tool: String,
 }
 
-impl From<&Overlays> for Kept {
-    fn from(o: &Overlays) -> Self {
-        Self { digest: o.known_digest(), tool: o.tool.clone() }
-    }
-}
-
 /// Returns digest and tool of the stored overlays; empty when the file is not in this format.
 pub fn kept(home: &Path) -> Kept {
     let read = || {
@@ -102,25 +96,24 @@ pub fn keep(home: &Path, overlays: &Overlays) -> io::Result<()> {
     write_whole(&file(home), &bytes)
 }
 
-/// Reads the stored overlays; empty when there are none.
+/// Reads the stored overlays; empty when there are none. Damaged ones are removed: the import has to be
+/// repeated.
 ///
 /// # Errors
-/// The file cannot be read, or is damaged (`InvalidData`).
+/// The file cannot be read, or not removed.
 pub fn read(home: &Path) -> io::Result<Overlays> {
     let bytes = match fs::read(file(home)) {
         Ok(bytes) => bytes,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Overlays::default()),
         Err(e) => return Err(e),
     };
-    decode(&bytes).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the kept overlays are damaged"))
-}
-
-/// Removes overlays that cannot be read.
-///
-/// # Errors
-/// The folder cannot be written.
-pub fn forget(home: &Path) -> io::Result<()> {
-    keep(home, &Overlays::default())
+    decode(&bytes).map_or_else(
+        || {
+            tracing::warn!("the imported index is damaged and counts no more; import it again");
+            keep(home, &Overlays::default()).map(|()| Overlays::default())
+        },
+        Ok,
+    )
 }
 
 fn decode(bytes: &[u8]) -> Option<Overlays> {
@@ -181,13 +174,13 @@ mod tests {
     fn what_is_kept_comes_back_until_it_is_forgotten() {
         let home = tempfile::tempdir().unwrap();
         assert_eq!(read(home.path()).unwrap(), Overlays::default());
-        forget(home.path()).unwrap();
+        keep(home.path(), &Overlays::default()).unwrap();
         let overlays = stored(&[overlay("a.py"), overlay("d/b.go")], "tool 1.2");
         keep(home.path(), &overlays).unwrap();
         assert_eq!(read(home.path()).unwrap(), overlays);
-        assert_eq!(kept(home.path()), Kept::from(&overlays));
-        assert_eq!(kept(home.path()).tool, "tool 1.2");
-        forget(home.path()).unwrap();
+        let head = Kept { digest: overlays.known_digest(), tool: "tool 1.2".to_owned() };
+        assert_eq!(kept(home.path()), head);
+        keep(home.path(), &Overlays::default()).unwrap();
         assert_eq!((read(home.path()).unwrap(), kept(home.path())), (Overlays::default(), Kept::default()));
     }
 

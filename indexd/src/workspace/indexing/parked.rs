@@ -18,7 +18,7 @@
 //! is complete again. A crash leaves one of them or both, and both are the same index. No environment in the
 //! folder is written while a parked file is there.
 
-use super::recovery::{self, write_whole};
+use super::recovery::{self, Checked, write_whole};
 use super::siblings::{self, likely};
 use indexd_os::faults;
 use indexd_proto::paths::private_dir;
@@ -54,16 +54,6 @@ pub struct Bases {
     lock: Mutex<()>,
     /// Bytes of indexes that may be parked; beyond it the others are only closed.
     allowance: AtomicU64,
-}
-
-/// The result of restoring a parked index.
-pub enum Unparked {
-    /// It is an environment again.
-    Ready(Store),
-    /// It was of another recipe.
-    Nothing,
-    /// The parked file, or its base, is damaged.
-    Damaged,
 }
 
 impl Bases {
@@ -162,11 +152,12 @@ impl Bases {
         Ok(())
     }
 
-    /// Restores a parked index in the folder `env`. The parked file stays until [`Bases::forget`].
+    /// Restores a parked index in the folder `env`. The parked file stays until [`Bases::forget`], also when it
+    /// or its base is damaged.
     ///
     /// # Errors
     /// [`StoreError::Full`] or [`StoreError::Io`] from the system; the parked file stays as it is.
-    pub fn unpark(&self, home: &Path, env: &Path, config: &[u8]) -> Result<Unparked, StoreError> {
+    pub fn unpark(&self, home: &Path, env: &Path, config: &[u8]) -> Result<Checked, StoreError> {
         faults::before("read", &home.join(PARKED).to_string_lossy())?;
         let bytes = fs::read(home.join(PARKED))?;
         let parked = match decode(&bytes, config) {
@@ -178,14 +169,14 @@ impl Bases {
         let is_whole = self.put_together(&parked, &new, config);
         if !matches!(is_whole, Ok(true)) {
             recovery::remove_env(&new);
-            return is_whole.map(|_| Unparked::Damaged);
+            return is_whole.map(|_| Checked::Damaged);
         }
         faults::before("rename", &env.to_string_lossy())?;
         recovery::remove_env(env);
         fs::rename(&new, env)?;
         match Store::open_verified(env, config)? {
-            Opened::Ready(store) => Ok(Unparked::Ready(store)),
-            _ => Ok(Unparked::Damaged),
+            Opened::Ready(store) => Ok(Checked::Ready(store)),
+            _ => Ok(Checked::Damaged),
         }
     }
 
@@ -280,7 +271,7 @@ fn encode(config: &[u8], base: &str, difference: &[u8]) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-fn decode(bytes: &[u8], config: &[u8]) -> Result<Parked, Unparked> {
+fn decode(bytes: &[u8], config: &[u8]) -> Result<Parked, Checked> {
     let parts = || {
         let (bytes, sum) = bytes.split_last_chunk::<SUM_BYTES>()?;
         let mut lines = bytes.splitn(5, |b| *b == b'\n');
@@ -289,11 +280,11 @@ fn decode(bytes: &[u8], config: &[u8]) -> Result<Parked, Unparked> {
         let is_whole = magic == MAGIC && blake3::hash(bytes) == *sum && len <= DIFFERENCE_BYTES_MAX;
         is_whole.then_some((recipe, base, len as usize, lines.next()?))
     };
-    let (recipe, base, len, frame) = parts().ok_or(Unparked::Damaged)?;
+    let (recipe, base, len, frame) = parts().ok_or(Checked::Damaged)?;
     if recipe != blake3::hash(config).to_hex().as_str() {
-        return Err(Unparked::Nothing);
+        return Err(Checked::Nothing);
     }
-    let difference = zstd::bulk::decompress(frame, len).map_err(|_| Unparked::Damaged)?;
+    let difference = zstd::bulk::decompress(frame, len).map_err(|_| Checked::Damaged)?;
     Ok(Parked { base: base.to_owned(), difference })
 }
 
@@ -307,7 +298,7 @@ mod tests {
         let parked = encode(b"recipe", "base", &[7; 1_000]).unwrap();
         let read = |bytes: &[u8], config: &[u8]| match decode(bytes, config) {
             Ok(parked) => format!("{} {}", parked.base, parked.difference.len()),
-            Err(Unparked::Nothing) => "nothing".to_owned(),
+            Err(Checked::Nothing) => "nothing".to_owned(),
             Err(_) => "damaged".to_owned(),
         };
         assert_eq!(read(&parked, b"recipe"), "base 1000");

@@ -197,7 +197,7 @@ pub enum Checked {
     Ready(Store),
     /// There is no complete one of this recipe.
     Nothing,
-    /// It was damaged, and is set aside.
+    /// It was damaged; an environment is set aside.
     Damaged,
 }
 
@@ -206,27 +206,7 @@ pub enum Checked {
 /// # Errors
 /// The disk is full, or the environment is in use.
 pub fn open_checked(dir: &Path, config: &[u8], verify: &Verify, trust: Trust) -> Result<Checked, StoreError> {
-    let is_refused = match trust {
-        Trust::Mark => false,
-        Trust::Verified => dir.exists() && !verify.run(dir, Depth::Facts)?,
-        Trust::None => true,
-    };
-    if is_refused {
-        tracing::warn!("daemons ended with the index open again and again; it is rebuilt");
-        set_aside(dir);
-        return Ok(Checked::Damaged);
-    }
-    let opened = match Store::open(dir, config) {
-        Ok(Opened::Unverified) if trust == Trust::Verified || verify.run(dir, Depth::Facts)? => {
-            Store::open_verified(dir, config)
-        }
-        Ok(Opened::Unverified) => {
-            set_aside(dir);
-            return Ok(Checked::Damaged);
-        }
-        opened => opened,
-    };
-    match opened {
+    match open_trusted(dir, config, verify, trust) {
         Ok(Opened::Ready(store)) => Ok(Checked::Ready(store)),
         Ok(Opened::Fresh(_) | Opened::Unverified) => Ok(Checked::Nothing),
         Err(e) if e.needs_rebuild() => {
@@ -235,6 +215,24 @@ pub fn open_checked(dir: &Path, config: &[u8], verify: &Verify, trust: Trust) ->
             Ok(Checked::Damaged)
         }
         Err(e) => Err(e),
+    }
+}
+
+fn open_trusted(dir: &Path, config: &[u8], verify: &Verify, trust: Trust) -> Result<Opened, StoreError> {
+    let is_refused = match trust {
+        Trust::Mark => false,
+        Trust::Verified => dir.exists() && !verify.run(dir, Depth::Facts)?,
+        Trust::None => true,
+    };
+    if is_refused {
+        return Err(StoreError::Corrupt("daemons ended with the index open again and again".into()));
+    }
+    match Store::open(dir, config)? {
+        Opened::Unverified if trust == Trust::Verified || verify.run(dir, Depth::Facts)? => {
+            Store::open_verified(dir, config)
+        }
+        Opened::Unverified => Err(StoreError::Corrupt("an index that was not closed".into())),
+        opened => Ok(opened),
     }
 }
 

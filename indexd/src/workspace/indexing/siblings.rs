@@ -6,9 +6,9 @@
 //! trees have in common. A wrong choice costs only time.
 
 use super::contents::ContentCache;
-use super::parked::{self, Bases, Unparked};
+use super::parked::{self, Bases};
 use super::pulled::Pulls;
-use super::recovery;
+use super::recovery::{self, Checked};
 use indexd_proto::share::{SAMPLES, Sketch};
 use indexd_store::{Store, StoreError, WeakStore};
 use std::collections::BTreeMap;
@@ -107,7 +107,7 @@ impl Sharing {
                     copied => copied.map(|()| true)?,
                 },
                 None if parked::is_parked(&sibling) => {
-                    matches!(self.bases.unpark(&sibling, to, config)?, Unparked::Ready(_))
+                    matches!(self.bases.unpark(&sibling, to, config)?, Checked::Ready(_))
                 }
                 None => match recovery::current(&sibling) {
                     Some(env) => {

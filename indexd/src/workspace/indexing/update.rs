@@ -2,15 +2,16 @@
 //! exactly the files that looked up a name whose meaning changed.
 
 use super::after::{After, Changed};
-use super::build::BuildError;
 use super::contents::ContentCache;
+use super::error::EngineError;
+use super::history::NewHistory;
 use super::stages::{self, Parts, Reuse, Stage, StageLog};
 use crate::workspace::threads::pool;
 use crate::workspace::tree::ChangeSet;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{ContentHash, Facts, FactsView, FileDoc, FileFacts, Links, RepoPath};
 use indexd_os::Root;
-use indexd_store::{FileInput, FileStat, History, Overlays, Snapshot, Store, StoreError, Stored, WriteTxn};
+use indexd_store::{FileInput, FileStat, Overlays, Snapshot, Store, StoreError, Stored, WriteTxn};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,22 +66,6 @@ impl Hashed {
     }
 }
 
-/// The new history of the repository, where that changed.
-#[derive(Default)]
-pub struct NewHistory {
-    /// HEAD's commit id; the inner `None` means that there is none.
-    pub head: Option<Option<String>>,
-    /// The history of the commits.
-    pub history: Option<History>,
-}
-
-impl NewHistory {
-    /// Returns true if nothing changed.
-    pub fn is_empty(&self) -> bool {
-        self.head.is_none() && self.history.is_none()
-    }
-}
-
 /// The result of an update.
 #[derive(Default)]
 pub struct Updated {
@@ -88,17 +73,15 @@ pub struct Updated {
     pub stats: Vec<(RepoPath, Option<FileStat>)>,
     /// Files that are there and cannot be read, ordered. They are not in the index.
     pub unreadable: Vec<RepoPath>,
-    /// The generation after it; `None` when there was nothing to write.
-    pub generation: Option<u64>,
 }
 
 impl Update<'_> {
-    /// Brings the index up to date with `changes` in one transaction.
+    /// Brings the index up to date with `changes`, and with the commits where these changed, in one transaction.
     ///
     /// # Errors
-    /// Those of [`BuildError`]; the index is unchanged then.
-    pub fn run(&self, changes: &ChangeSet, new: &NewHistory) -> Result<Updated, BuildError> {
-        if changes.is_empty() && new.is_empty() {
+    /// `Store` and `Cancelled`; the index is unchanged then.
+    pub fn run(&self, changes: &ChangeSet, new: Option<&NewHistory>) -> Result<Updated, EngineError> {
+        if changes.is_empty() && new.is_none() {
             return Ok(Updated::default());
         }
         let txn = self.store.begin()?;
@@ -123,22 +106,19 @@ impl Update<'_> {
             work.remove(self, path)?;
         }
         work.link(self)?;
-        if let Some(head) = &new.head {
-            work.txn.set_head(head.as_deref());
+        if let Some(new) = new {
+            work.txn.set_head(new.commits.head.as_deref());
+            work.txn.put_history(&new.history)?;
         }
-        if let Some(history) = &new.history {
-            work.txn.put_history(history)?;
-        }
-        let Work { txn, mut done, .. } = work;
-        done.generation = Some(txn.commit()?);
-        Ok(done)
+        work.txn.commit()?;
+        Ok(work.done)
     }
 
     /// Replaces the overlays of the index by `overlays` in one transaction. Returns the generation after it.
     ///
     /// # Errors
-    /// Those of [`BuildError`]; the index is unchanged then.
-    pub fn overlay(&self, overlays: &Overlays) -> Result<u64, BuildError> {
+    /// `Store` and `Cancelled`; the index is unchanged then.
+    pub fn overlay(&self, overlays: &Overlays) -> Result<u64, EngineError> {
         let mut work = Work::new(self.store.begin()?);
         work.overlaid = work.txn.put_overlays(overlays)?;
         work.link(self)?;
@@ -150,8 +130,8 @@ impl Update<'_> {
     /// dropped soon, and on this thread.
     ///
     /// # Errors
-    /// Those of [`BuildError`]; the index is unchanged then.
-    pub fn unsaved(&self, texts: &[UnsavedText]) -> Result<Snapshot, BuildError> {
+    /// `Store` and `Cancelled`; the index is unchanged then.
+    pub fn unsaved(&self, texts: &[UnsavedText]) -> Result<Snapshot, EngineError> {
         let extract = |(path, text): &UnsavedText| {
             self.log.ran(Stage::Extract, path);
             let loaded = stages::unsaved(path, text);
@@ -176,8 +156,8 @@ impl Update<'_> {
 
     /// Fails when the work is cancelled. Dropping the transaction drops the work done so far: a daemon that
     /// ends must not wait for the rest, and a sweep finds the changes again.
-    fn go_on(&self) -> Result<(), BuildError> {
-        if (self.cancelled)() { Err(BuildError::Cancelled) } else { Ok(()) }
+    fn go_on(&self) -> Result<(), EngineError> {
+        if (self.cancelled)() { Err(EngineError::Cancelled) } else { Ok(()) }
     }
 
     fn read(&self, path: &RepoPath, stored: Option<ContentHash>) -> Read {
@@ -279,7 +259,7 @@ impl<'u> Work<'u> {
 
     /// Links read facts only, never links, so one pass over the files concerned is enough, and every
     /// thread may take its part. Writing follows in path order.
-    fn link(&mut self, update: &Update) -> Result<(), BuildError> {
+    fn link(&mut self, update: &Update) -> Result<(), EngineError> {
         let keys: Vec<_> = std::mem::take(&mut self.keys).into_iter().collect();
         let mut docs = self.txn.dependants(&keys)?;
         docs.append(&mut self.overlaid);
@@ -318,7 +298,7 @@ struct Due {
 
 impl Update<'_> {
     /// Links files against the state after the update; in the order given.
-    fn links_of(&self, batch: &[Due], changed: &Changed) -> Result<Vec<Links>, BuildError> {
+    fn links_of(&self, batch: &[Due], changed: &Changed) -> Result<Vec<Links>, EngineError> {
         let link = |after: &After, due: &Due| {
             self.go_on()?;
             let stored;
@@ -340,9 +320,9 @@ impl Update<'_> {
         let n = batch.len().div_ceil(pool().current_num_threads() * RUNS_PER_THREAD).max(1);
         let run = |run: &[Due]| {
             let after = After::new(self.store.snapshot()?, changed);
-            run.iter().map(|due| link(&after, due)).collect::<Result<Vec<Links>, BuildError>>()
+            run.iter().map(|due| link(&after, due)).collect::<Result<Vec<Links>, EngineError>>()
         };
-        let runs: Result<Vec<Vec<Links>>, BuildError> =
+        let runs: Result<Vec<Vec<Links>>, EngineError> =
             pool().install(|| batch.par_chunks(n).map(run).collect());
         Ok(runs?.into_iter().flatten().collect())
     }

@@ -26,17 +26,16 @@ use crate::config::Config;
 use crate::workspace::indexing::engine::{Engine, EngineError, Setup};
 use crate::workspace::indexing::recovery;
 use crate::workspace::noticing::clock::Clock;
-use crate::workspace::noticing::condition::settings_ignored;
 use crate::workspace::noticing::condition::{Problem, Shared};
-use crate::workspace::noticing::cookie::{Answer, Cookies, Waiter};
+use crate::workspace::noticing::cookie::{Cookies, Waiter};
 use crate::workspace::noticing::watch::{Inbox, Watch};
-use crate::workspace::status::{Freshness, Progress, WorkspaceState};
+use crate::workspace::status::{Freshness, Progress};
 use crate::workspace::threads;
 use crate::workspace::tree::ChangeSet;
 use changes::Calm;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
-use indexd_proto::workspace::{FailureCode, How, Phase};
-use indexd_store::{Overlays, StoreError, Unreadable};
+use indexd_proto::workspace::{Failure, FailureCode, How, Phase, State as Reported};
+use indexd_store::{Overlays, Store, StoreError, Unreadable};
 use maintenance::{Copied, Maintenance};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,8 +51,8 @@ pub enum Event {
     Noticed,
     /// A request waits for a fresh index.
     Wait(Waiter),
-    /// A build ended; it returns the engine unless it panicked.
-    Built(Option<Box<Engine>>, Result<(), EngineError>),
+    /// A build ended; it returns the engine and the result unless it panicked.
+    Built(Option<(Box<Engine>, Result<(), EngineError>)>),
     /// A compacting copy of the index ended, with its number.
     Copied(u64, Copied),
     /// A request to compact the index even if little is gained; the reply channel is dropped if it
@@ -90,14 +89,12 @@ pub struct WorkspaceSetup {
 
 /// The state of the loop.
 enum State {
-    /// No index is open; the next step opens it.
-    Closed,
-    /// The loop holds the engine, which has an index or is about to build one.
-    Open(Box<Engine>),
+    /// The loop holds the engine (open), or the next step opens it (closed).
+    Running,
     /// A build holds the engine and returns it with [`Event::Built`].
     Building(JoinHandle<()>),
     /// A step failed and will be retried. An open index stays open and still answers requests.
-    Failed { engine: Option<Box<Engine>>, retry: Retry },
+    Failed(Retry),
 }
 
 /// When a failed workspace is retried.
@@ -110,6 +107,8 @@ struct Retry {
 
 /// Minimum time between two retries of a failed workspace.
 const RETRY_MIN: Duration = Duration::from_millis(500);
+/// Maximum of names of skipped files shown in status.
+const SKIPPED_SHOWN: usize = 20;
 /// Consecutive rebuilds after which the disk is assumed to be faulty.
 const REBUILDS_MAX: u32 = 3;
 
@@ -125,6 +124,8 @@ pub struct Driver {
     sender: Sender<Event>,
     inbox: Arc<Inbox>,
     state: State,
+    /// The engine, which has an index or is about to build one.
+    engine: Option<Box<Engine>>,
     watching: Watching,
     is_closing: bool,
     imports: Vec<Import>,
@@ -190,7 +191,8 @@ impl Driver {
             events,
             sender,
             inbox,
-            state: State::Closed,
+            state: State::Running,
+            engine: None,
             watching: Watching::Not,
             is_closing: false,
             imports: Vec::new(),
@@ -263,12 +265,12 @@ impl Driver {
             Event::Noticed => self.last_event = self.now(),
             Event::Wait(waiter) => {
                 self.last_request = self.now();
-                if let State::Failed { retry, .. } = &mut self.state {
+                if let State::Failed(retry) = &mut self.state {
                     retry.at = retry.at.min(retry.soonest);
                 }
                 self.cookies.wait(waiter);
             }
-            Event::Built(engine, result) => self.built(engine, result),
+            Event::Built(built) => self.built(built),
             Event::Copied(number, copied) => self.copied(number, copied),
             Event::Compact(reply) => self.maintenance.compact(reply, self.clock.now()),
             Event::Import(import) => self.imports.push(import),
@@ -277,38 +279,21 @@ impl Driver {
         }
     }
 
-    fn engine(&self) -> Option<&Engine> {
-        match &self.state {
-            State::Open(engine) | State::Failed { engine: Some(engine), .. } => Some(engine),
-            State::Closed | State::Building(_) | State::Failed { engine: None, .. } => None,
-        }
+    fn store(&self) -> Option<&Store> {
+        self.engine.as_ref()?.store()
     }
 
-    fn engine_mut(&mut self) -> Option<&mut Engine> {
-        match &mut self.state {
-            State::Open(engine) | State::Failed { engine: Some(engine), .. } => Some(engine),
-            State::Closed | State::Building(_) | State::Failed { engine: None, .. } => None,
-        }
-    }
-
-    /// Takes the engine out and leaves the loop in the closed state.
-    fn take_engine(&mut self) -> Option<Box<Engine>> {
-        match std::mem::replace(&mut self.state, State::Closed) {
-            State::Open(engine) => Some(engine),
-            State::Failed { engine, .. } => engine,
-            state @ (State::Closed | State::Building(_)) => {
-                self.state = state;
-                None
-            }
-        }
+    /// True if the next step can use the engine.
+    fn is_open(&self) -> bool {
+        matches!(self.state, State::Running) && self.engine.is_some()
     }
 
     /// True if every noticed change is in the index and no step is left that a request would wait for.
     fn is_at_rest(&self) -> bool {
-        let is_open = matches!(&self.state, State::Open(engine) if engine.store().is_some());
+        let is_open = self.is_open() && self.store().is_some();
         let is_behind =
             self.watching.is_degraded() || self.needs_sweep || self.head_is_dirty || self.sweep_at.is_some();
-        let is_failing = self.engine().is_some_and(|e| e.to_read_again().next().is_some());
+        let is_failing = self.engine.as_ref().is_some_and(|e| e.to_read_again().next().is_some());
         let is_asked = self.cookies.is_wanted() || !self.imports.is_empty() || !self.importing.is_empty();
         is_open && !is_behind && !is_failing && !is_asked
     }
@@ -317,11 +302,8 @@ impl Driver {
     fn act(&mut self) {
         match &self.state {
             State::Building(_) => return,
-            State::Failed { retry, .. } if self.now() < retry.at => return,
-            State::Failed { .. } => {
-                self.state = self.take_engine().map_or(State::Closed, State::Open);
-            }
-            State::Closed | State::Open(_) => {}
+            State::Failed(retry) if self.now() < retry.at => return,
+            State::Failed(_) | State::Running => self.state = State::Running,
         }
         if let Err(e) = self.advance() {
             self.failed(e);
@@ -331,7 +313,7 @@ impl Driver {
 
     /// Runs the steps of one turn in order, until one of them starts a build or fails.
     fn advance(&mut self) -> Result<(), EngineError> {
-        if matches!(self.state, State::Closed) {
+        if self.engine.is_none() {
             self.open()?;
         }
         type Step = fn(&mut Driver) -> Result<(), EngineError>;
@@ -344,7 +326,7 @@ impl Driver {
             Self::keep_house,
         ];
         for step in steps {
-            if !matches!(self.state, State::Open(_)) {
+            if !self.is_open() {
                 break;
             }
             step(self)?;
@@ -354,24 +336,21 @@ impl Driver {
 
     /// Fails if a reader met damage since the last turn, so that such an index is not reported as fresh.
     fn check_health(&mut self) -> Result<(), EngineError> {
-        match self.engine().and_then(Engine::store) {
-            Some(store) if store.is_damaged() => {
-                Err(StoreError::Corrupt("found while reading".into()).into())
-            }
-            _ => Ok(()),
+        match self.store().is_some_and(Store::is_damaged) {
+            true => Err(StoreError::Corrupt("found while reading".into()).into()),
+            false => Ok(()),
         }
     }
 
     /// Applies imported indexes. Many overlays at once start a build.
     fn take_imports(&mut self) -> Result<(), EngineError> {
         let imports = std::mem::take(&mut self.imports);
-        let shared = Arc::clone(&self.shared);
-        let State::Open(engine) = &mut self.state else { return Ok(()) };
+        let Some(engine) = &mut self.engine else { return Ok(()) };
         for Import { overlays, reply } in imports {
             engine.keep_overlays(&overlays)?;
             self.importing.push(reply);
         }
-        if engine.overlays_are_due()? && !engine.lay_over(&|| shared.is_stopping())? {
+        if engine.overlays_are_due()? && !engine.lay_over(&|| self.shared.is_stopping())? {
             self.start_build(None);
             return Ok(());
         }
@@ -386,13 +365,7 @@ impl Driver {
 
     /// Opens the index with the current settings of the repository.
     fn open(&mut self) -> Result<(), EngineError> {
-        match self.user_config.for_repository(&self.setup.engine.root) {
-            Ok(config) => self.setup.engine.config = Arc::new(config),
-            Err(e) => {
-                self.setup.engine.config = Arc::clone(&self.user_config);
-                self.shared.problem(Problem::Settings, settings_ignored(&e));
-            }
-        }
+        self.read_config();
         // An index left open by a fault would block its own opening.
         self.shared.set_store(None);
         let engine = Engine::open(self.setup.engine.clone())?;
@@ -400,7 +373,7 @@ impl Driver {
             self.say_rebuilt(Blame::Damage);
         }
         self.shared.set_store(engine.store().cloned());
-        self.state = State::Open(Box::new(engine));
+        self.engine = Some(Box::new(engine));
         self.maintenance.opened(self.clock.now());
         self.needs_sweep = true;
         self.head_is_dirty = true;
@@ -414,64 +387,52 @@ impl Driver {
 
     fn start_build(&mut self, swept: Option<ChangeSet>) {
         self.maintenance.stop_copying();
-        let Some(mut engine) = self.take_engine() else { return };
+        let Some(mut engine) = self.engine.take() else { return };
         let shared = Arc::clone(&self.shared);
         shared.update(|c| {
-            c.state =
-                if engine.store().is_some() { WorkspaceState::Rebuilding } else { WorkspaceState::Building };
-            c.progress = Some(Progress { phase: Phase::Scan, done: 0, total: 0 });
+            c.enter(if engine.store().is_some() { Reported::Rebuilding } else { Reported::Building });
+            c.status.progress = Some(Progress { phase: Phase::Scan, done: 0, total: 0 });
         });
         let sender = self.sender.clone();
         let build = move || {
             let run = AssertUnwindSafe(|| {
-                let progress = |p| shared.update(|c| c.progress = Some(p));
-                engine.build(swept, &progress, &|| shared.is_stopping())
+                let progress = |p| shared.update(|c| c.status.progress = Some(p));
+                let result = engine.build(swept, &progress, &|| shared.is_stopping());
+                (engine, result)
             });
-            let event = match catch_unwind(run) {
-                Ok(result) => Event::Built(Some(engine), result),
-                Err(_) => Event::Built(None, Err(EngineError::Cancelled)),
-            };
             // The loop waits for this before it ends.
-            let _ = sender.send(event);
+            let _ = sender.send(Event::Built(catch_unwind(run).ok()));
         };
         match std::thread::Builder::new().name("build".into()).stack_size(threads::STACK_BYTES).spawn(build) {
             Ok(thread) => self.state = State::Building(thread),
-            Err(_) => self.enter_failed(
-                FailureCode::Internal,
-                "no thread could be started",
-                Duration::from_secs(10),
-            ),
+            Err(_) => self.enter_failed(FailureCode::Internal, "no thread could be started", 10),
         }
     }
 
     /// Joins the thread of a finished build, takes the engine back, and returns the memory of the build to
     /// the system.
     fn end_build(&mut self, engine: Option<Box<Engine>>) {
-        let after = engine.map_or(State::Closed, State::Open);
-        if let State::Building(thread) = std::mem::replace(&mut self.state, after) {
+        self.engine = engine;
+        if let State::Building(thread) = std::mem::replace(&mut self.state, State::Running) {
             let _ = thread.join();
             threads::give_back_memory();
             self.setup.pressure.check();
         }
     }
 
-    fn built(&mut self, engine: Option<Box<Engine>>, result: Result<(), EngineError>) {
+    fn built(&mut self, built: Option<(Box<Engine>, Result<(), EngineError>)>) {
+        let (engine, result) = built.unzip();
         self.end_build(engine);
-        self.shared.update(|c| c.progress = None);
+        self.shared.update(|c| c.status.progress = None);
         self.needs_sweep = true;
-        match (result, self.engine()) {
-            (Ok(()), Some(engine)) => {
-                self.shared.set_store(engine.store().cloned());
+        match result {
+            Some(Ok(())) => {
+                self.shared.set_store(self.store().cloned());
                 self.watch_only_the_set();
                 self.maintenance.start_over();
             }
-            (Err(EngineError::Cancelled), Some(_)) => {}
-            (Err(e), Some(_)) => self.failed(e),
-            (_, None) => self.enter_failed(
-                FailureCode::Internal,
-                "a build failed; it is tried again",
-                Duration::from_secs(10),
-            ),
+            Some(Err(e)) => self.failed(e),
+            None => self.enter_failed(FailureCode::Internal, "a build failed; it is tried again", 10),
         }
         self.show();
     }
@@ -479,11 +440,11 @@ impl Driver {
     fn answer_until(&mut self, until: Instant, how: How) {
         // An index that answers has been rebuilt with success.
         self.n_rebuilds = 0;
-        let generation = self.engine().and_then(|e| e.store()).map_or(0, |s| s.generation());
+        let generation = self.store().map_or(0, Store::generation);
         let fresh = Freshness { fresh: true, generation, pending: 0, how };
         // The next status request must see the new state.
         self.show();
-        self.cookies.answer(until, &Answer::Is(fresh));
+        self.cookies.answer(until, &Ok(fresh));
     }
 
     /// The time that a request waits for the watcher before the tree is compared.
@@ -494,8 +455,8 @@ impl Driver {
     fn next_due(&self) -> Option<Instant> {
         match &self.state {
             State::Building(_) => return None,
-            State::Failed { retry, .. } => return Some(retry.at),
-            State::Closed | State::Open(_) => {}
+            State::Failed(retry) => return Some(retry.at),
+            State::Running => {}
         }
         let patience = self.patience();
         let idle = Duration::from_secs(self.setup.engine.config.workspace_idle_close_s);
@@ -524,18 +485,18 @@ impl Driver {
     fn show(&mut self) {
         let n_pending = self.inbox.peek(|n| n.paths.len()) as u64;
         let watch = self.watching.on_wire();
-        let is_failed = matches!(self.state, State::Failed { .. });
-        let engine = self.engine();
+        let is_failed = matches!(self.state, State::Failed(_));
+        let engine = self.engine.as_ref();
         self.shared.update(|c| {
-            c.n_pending = n_pending;
-            c.watch = watch;
+            c.status.n_pending = n_pending;
+            c.status.watch = watch;
             let Some(engine) = engine else { return };
             let Some(store) = engine.store() else { return };
-            c.generation = store.generation();
-            c.n_files = engine.tree.n_files() as u64;
-            (c.n_extracted, c.n_linked) = engine.log.counts();
-            engine.import_tool().clone_into(&mut c.import_tool);
-            c.skipped_names.clone_from(&engine.tree.skipped_names);
+            c.status.generation = store.generation();
+            c.status.n_files = engine.tree.n_files() as u64;
+            (c.status.n_extracted, c.status.n_linked) = engine.log.counts();
+            c.status.n_skipped_names = engine.tree.skipped_names.len() as u64;
+            c.status.skipped_names = engine.tree.skipped_names.iter().take(SKIPPED_SHOWN).cloned().collect();
             match engine.unreadable().len() + engine.tree.unreadable.len() {
                 0 => _ = c.problems.remove(&Problem::Unreadable),
                 n => {
@@ -544,7 +505,7 @@ impl Driver {
                 }
             }
             if !is_failed {
-                c.state = WorkspaceState::Ready;
+                c.enter(Reported::Ready);
             }
         });
     }
@@ -553,7 +514,7 @@ impl Driver {
     /// a read met damage, or after a second panic.
     fn panicked(&mut self, panic: &(dyn Any + Send)) {
         self.n_panics += 1;
-        let is_marked = self.engine().and_then(Engine::store).is_some_and(indexd_store::Store::is_damaged);
+        let is_marked = self.store().is_some_and(Store::is_damaged);
         match panic.downcast_ref::<Unreadable>() {
             _ if is_marked => self.discard_if(Blame::Damage),
             Some(Unreadable(e)) if e.is_damage() => self.discard_if(Blame::Damage),
@@ -568,14 +529,10 @@ impl Driver {
             return;
         }
         self.maintenance.stop_copying();
-        self.take_engine();
+        self.engine = None;
         self.shared.set_store(None);
         recovery::suspect(&self.setup.engine.home);
-        self.enter_failed(
-            FailureCode::Internal,
-            "this is a bug; the workspace starts over",
-            Duration::from_secs(1),
-        );
+        self.enter_failed(FailureCode::Internal, "this is a bug; the workspace starts over", 1);
     }
 
     /// Discards the index and builds it from the tree, unless that has not helped several times.
@@ -586,7 +543,7 @@ impl Driver {
         }
         // After the wait it is rebuilt once more: the cause may be gone by then.
         self.n_rebuilds = 0;
-        self.enter_failed(FailureCode::Corrupt, blame.hint(), Duration::from_secs(60));
+        self.enter_failed(FailureCode::Corrupt, blame.hint(), 60);
     }
 
     fn failed(&mut self, e: EngineError) {
@@ -601,10 +558,10 @@ impl Driver {
                 self.n_panics += 1;
                 self.start_over();
             }
-            Remedy::Retry { code, hint, after } => {
+            Remedy::Retry { code, hint, after_s } => {
                 tracing::warn!(error = %e, %code, "the workspace waits");
                 self.needs_sweep = true;
-                self.enter_failed(code, &hint, after);
+                self.enter_failed(code, &hint, after_s);
             }
         }
     }
@@ -616,41 +573,37 @@ impl Driver {
         self.maintenance.stop_copying();
         self.say_rebuilt(blame);
         self.shared.set_store(None);
-        let mut engine = self.take_engine();
-        engine.iter_mut().for_each(|engine| engine.discard());
+        self.state = State::Running;
+        self.engine.iter_mut().for_each(|engine| engine.discard());
         if blame == Blame::Place {
             recovery::start_anew(&self.setup.engine.home);
         }
-        match engine {
-            Some(engine) => {
-                self.state = State::Open(engine);
-                self.start_build(None);
-            }
+        match self.engine {
+            Some(_) => self.start_build(None),
             None => recovery::set_aside_current(&self.setup.engine.home),
         }
     }
 
     /// Enters the failed state. The next retry is later, or soon if a request comes, since the cause may be
     /// gone by then. Waiting requests are answered with the failure at once.
-    fn enter_failed(&mut self, code: FailureCode, hint: &str, after: Duration) {
-        let hint = hint.to_owned();
+    fn enter_failed(&mut self, code: FailureCode, hint: &str, after_s: u64) {
+        let failure = Failure { code, hint: hint.to_owned() };
         self.importing.clear();
         self.maintenance.give_up();
-        let now = self.now();
+        let (now, after) = (self.now(), Duration::from_secs(after_s));
         // A rebuild that did not help is not repeated for every request.
         let soonest = if code == FailureCode::Corrupt { after } else { RETRY_MIN.min(after) };
-        let retry = Retry { at: now + after, soonest: now + soonest };
-        self.state = State::Failed { engine: self.take_engine(), retry };
+        self.state = State::Failed(Retry { at: now + after, soonest: now + soonest });
         self.cookies.give_up();
         if code == FailureCode::RootGone {
             // The watches were removed with their folders.
             self.watching = Watching::Not;
         }
-        self.shared.update(|c| c.state = WorkspaceState::Failed { code, hint: hint.clone() });
-        let answer = match self.shared.store() {
-            Some(_) => Answer::Is(self.shared.not_fresh()),
-            None => Answer::Failed { code, hint },
-        };
+        self.shared.update(|c| {
+            c.status.state = Reported::Failed;
+            c.status.failure = Some(failure.clone());
+        });
+        let answer = self.shared.store().map(|_| self.shared.not_fresh()).ok_or(failure);
         self.cookies.answer(now, &answer);
     }
 
@@ -659,7 +612,7 @@ impl Driver {
         self.shared.stop();
         while matches!(self.state, State::Building(_)) {
             match self.events.recv() {
-                Ok(Event::Built(engine, _)) => self.end_build(engine),
+                Ok(Event::Built(built)) => self.end_build(built.map(|(engine, _)| engine)),
                 Ok(_) => {}
                 Err(_) => break,
             }
@@ -668,14 +621,14 @@ impl Driver {
         self.cookies.give_up();
         self.shared.set_store(None);
         self.maintenance.close();
-        if let Some(engine) = self.take_engine()
+        if let Some(engine) = self.engine.take()
             && let Err(e) = engine.close()
         {
             tracing::warn!(error = %e, "the index was not closed cleanly and will be verified");
         }
         self.shared.update(|c| {
-            c.state = WorkspaceState::Closed;
-            c.progress = None;
+            c.enter(Reported::Closed);
+            c.status.progress = None;
         });
     }
 }

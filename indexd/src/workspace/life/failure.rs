@@ -1,10 +1,10 @@
 //! Maps each error of the engine to one remedy. No error ends the daemon.
 
 use crate::workspace::indexing::engine::EngineError;
+use crate::workspace::tree::TreeError;
 use indexd_proto::workspace::FailureCode;
 use indexd_store::StoreError;
 use std::io::{self, ErrorKind};
-use std::time::Duration;
 
 /// The consequence of an error.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,12 +17,12 @@ pub enum Remedy {
     StartOver,
     /// Enter the failed state and try again later.
     Retry {
-        /// The code in [`crate::workspace::WorkspaceState::Failed`].
+        /// The code in the report.
         code: FailureCode,
         /// Advice to the user.
         hint: String,
-        /// Time until the next try.
-        after: Duration,
+        /// Seconds until the next try.
+        after_s: u64,
     },
 }
 
@@ -72,7 +72,7 @@ pub fn remedy(e: &EngineError) -> Remedy {
         EngineError::Store(StoreError::Lmdb(_)) => Remedy::StartOver,
         EngineError::Store(StoreError::Busy(_)) => retry(FailureCode::Internal, "the index is in use", 1),
         EngineError::Index { source, path, .. } => of_index(source, &path.display().to_string()),
-        EngineError::Io { source, path, .. } => of_system(source, &path.display().to_string()),
+        EngineError::Tree(TreeError { source, path, .. }) => of_system(source, &path.display().to_string()),
     }
 }
 
@@ -111,7 +111,7 @@ fn full() -> Remedy {
 }
 
 fn retry(code: FailureCode, hint: &str, after_s: u64) -> Remedy {
-    Remedy::Retry { code, hint: hint.to_owned(), after: Duration::from_secs(after_s) }
+    Remedy::Retry { code, hint: hint.to_owned(), after_s }
 }
 
 #[cfg(test)]
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn every_error_has_one_remedy() {
         let io = |kind: ErrorKind| io::Error::from(kind);
-        let walk = |kind| EngineError::Io { what: "walk", path: "/r".into(), source: io(kind) };
+        let walk = |kind| TreeError { what: "walk", path: "/r".into(), source: io(kind) }.into();
         check(EngineError::Cancelled, "none");
         check(StoreError::Corrupt("x".into()).into(), "damage");
         check(StoreError::Inconsistent("x".into()).into(), "program");

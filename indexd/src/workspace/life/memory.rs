@@ -5,9 +5,9 @@
 //! A closed workspace opens again with its next request.
 
 use crate::workspace::handle::Workspace;
-use crate::workspace::status::WorkspaceState;
 use crate::workspace::threads;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use indexd_proto::workspace::State;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -110,12 +110,12 @@ fn keep_below(bytes_max: u64, workspaces: &Weak<Workspaces>, signals: &Receiver<
             Ok(Signal::Settled) => is_settling = true,
             Ok(Signal::Above) => {
                 let Some(workspaces) = workspaces.upgrade() else { return };
-                relieve(bytes_max, &workspaces, &indexd_os::private_bytes);
+                close_idle(bytes_max, let_go(&workspaces), 0, Instant::now(), &indexd_os::private_bytes);
             }
             Err(RecvTimeoutError::Timeout) => {
                 is_settling = false;
                 let Some(workspaces) = workspaces.upgrade() else { return };
-                settle(bytes_max, &workspaces, &indexd_os::private_bytes);
+                settle(bytes_max, &workspaces);
             }
             Err(RecvTimeoutError::Disconnected) => return,
         }
@@ -135,18 +135,11 @@ fn let_go(workspaces: &Workspaces) -> Vec<Arc<Workspace>> {
 }
 
 /// Lowers the memory of a quiet daemon, for the benefit of other programs.
-fn settle(bytes_max: u64, workspaces: &Workspaces, used: &dyn Fn() -> u64) {
-    if used() <= bytes_max / QUIET_PART {
-        return;
+fn settle(bytes_max: u64, workspaces: &Workspaces) {
+    let used = indexd_os::private_bytes;
+    if used() > bytes_max / QUIET_PART {
+        close_idle(bytes_max / IDLE_PART, let_go(workspaces), OPEN_WHEN_QUIET, Instant::now(), &used);
     }
-    let all = let_go(workspaces);
-    close_idle(bytes_max / IDLE_PART, all, OPEN_WHEN_QUIET, Instant::now(), used);
-}
-
-/// Lowers the memory reported by `used` towards `bytes_max`.
-fn relieve(bytes_max: u64, workspaces: &Workspaces, used: &dyn Fn() -> u64) {
-    let all = let_go(workspaces);
-    close_idle(bytes_max, all, 0, Instant::now(), used);
 }
 
 /// Closes workspaces, least recently asked first, until at most `bytes_max` are used. The `n_kept` asked
@@ -158,7 +151,7 @@ fn close_idle(bytes_max: u64, all: Vec<Arc<Workspace>>, n_kept: usize, now: Inst
     open.truncate(open.len().saturating_sub(n_kept));
     open.retain(|(at, w)| {
         now.saturating_duration_since(*at) >= ASKED_LATELY
-            && !matches!(w.state(), WorkspaceState::Building | WorkspaceState::Rebuilding)
+            && !matches!(w.state(), State::Building | State::Rebuilding)
     });
     for (_, workspace) in open {
         if used() <= bytes_max {

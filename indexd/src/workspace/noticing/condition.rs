@@ -1,8 +1,8 @@
 //! State shared by the threads of one workspace: its condition, its index, the channel to its event loop.
 
 use super::watch::{Inbox, Noticed, Watcher};
-use crate::workspace::status::{Freshness, Progress, WorkspaceState};
-use indexd_proto::workspace::{How, Watch};
+use crate::workspace::status::Freshness;
+use indexd_proto::workspace::{How, State, WorkspaceStatus};
 use indexd_store::Store;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,54 +38,20 @@ impl Problem {
     }
 }
 
-/// The part of a status report that changes with time.
-#[derive(Clone, Debug)]
+/// The state of a workspace as its event loop reports it.
+#[derive(Clone, Debug, Default)]
 pub struct Condition {
-    /// The state of the workspace.
-    pub state: WorkspaceState,
-    /// Committed state.
-    pub generation: u64,
-    /// Files in the index.
-    pub n_files: u64,
-    /// Dirty paths.
-    pub n_pending: u64,
-    /// `events`, `scan` or `degraded`.
-    pub watch: Watch,
-    /// Folders watched.
-    pub n_watched: u64,
-    /// Full comparisons after lost events.
-    pub n_rescans: u64,
-    /// Files extracted since the workspace was opened.
-    pub n_extracted: u64,
-    /// Files linked since the workspace was opened.
-    pub n_linked: u64,
-    /// The tool whose index is imported.
-    pub import_tool: String,
-    /// Names that are not UTF-8 or hold a secret.
-    pub skipped_names: Vec<String>,
+    /// The part of a status report that changes with time; the other members are empty.
+    pub status: WorkspaceStatus,
     /// The present problems, with one sentence for the user on each.
     pub problems: BTreeMap<Problem, String>,
-    /// Work in progress.
-    pub progress: Option<Progress>,
 }
 
-impl Default for Condition {
-    fn default() -> Self {
-        Self {
-            state: WorkspaceState::Closed,
-            generation: 0,
-            n_files: 0,
-            n_pending: 0,
-            watch: Watch::Scan,
-            n_watched: 0,
-            n_rescans: 0,
-            n_extracted: 0,
-            n_linked: 0,
-            import_tool: String::new(),
-            skipped_names: Vec::new(),
-            problems: BTreeMap::new(),
-            progress: None,
-        }
+impl Condition {
+    /// Enters a state other than [`State::Failed`].
+    pub fn enter(&mut self, state: State) {
+        self.status.state = state;
+        self.status.failure = None;
     }
 }
 
@@ -129,11 +95,10 @@ impl Shared {
         self.update(|c| c.problems.retain(|kind, _| !is_solved(*kind)));
     }
 
-    /// Waits until `wanted` holds or `time` is over. Returns the condition at that time.
-    pub fn wait(&self, time: Duration, wanted: impl Fn(&Condition) -> bool) -> Condition {
-        let guard = self.lock();
-        let waited = self.changed.wait_timeout_while(guard, time, |c| !wanted(c));
-        waited.unwrap_or_else(PoisonError::into_inner).0.clone()
+    /// Waits until the workspace is not closed any more, or `time` is over.
+    pub fn wait_until_opened(&self, time: Duration) {
+        let is_closed = |c: &mut Condition| c.status.state == State::Closed;
+        drop(self.changed.wait_timeout_while(self.lock(), time, is_closed));
     }
 
     /// Returns the index, when one is open.
@@ -195,13 +160,8 @@ impl Shared {
 
     /// Freshness when nothing proves it.
     pub fn not_fresh(&self) -> Freshness {
-        let condition = self.lock();
-        Freshness {
-            fresh: false,
-            generation: condition.generation,
-            pending: condition.n_pending,
-            how: How::None,
-        }
+        let status = &self.lock().status;
+        Freshness { fresh: false, generation: status.generation, pending: status.n_pending, how: How::None }
     }
 
     fn resting(&self) -> MutexGuard<'_, Option<Rest>> {

@@ -8,24 +8,13 @@
 use super::clock::Clock;
 use crate::workspace::status::Freshness;
 use crossbeam_channel::Sender;
-use indexd_proto::workspace::FailureCode;
+use indexd_proto::workspace::Failure;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The answer to a waiting request.
-#[derive(Clone, Debug)]
-pub enum Answer {
-    /// The freshness of the index.
-    Is(Freshness),
-    /// The workspace failed and has no index.
-    Failed {
-        /// See [`crate::workspace::WorkspaceState::Failed`].
-        code: FailureCode,
-        /// Advice to the user.
-        hint: String,
-    },
-}
+/// The answer to a waiting request: the freshness of the index, or the failure of a workspace that has none.
+pub type Answer = Result<Freshness, Failure>;
 
 /// A request that waits until every change made before it is in the index.
 pub struct Waiter {
@@ -127,7 +116,7 @@ mod tests {
     use indexd_proto::workspace::How;
 
     fn fresh() -> Answer {
-        Answer::Is(Freshness { fresh: true, generation: 1, pending: 0, how: How::Cookie })
+        Ok(Freshness { fresh: true, generation: 1, pending: 0, how: How::Cookie })
     }
 
     fn waiter() -> (Waiter, crossbeam_channel::Receiver<Answer>) {

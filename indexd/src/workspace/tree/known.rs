@@ -64,11 +64,6 @@ impl KnownFiles {
             self.folders.remove(dir_of(path));
         }
     }
-
-    /// Forgets every file.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
 }
 
 /// Compares the files of one folder, given one by one, with the known ones.

@@ -9,4 +9,4 @@ pub mod rules;
 pub mod scan;
 pub mod sweep;
 
-pub use sweep::{ChangeSet, Tree};
+pub use sweep::{ChangeSet, Tree, TreeError};

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -67,12 +67,18 @@ pub fn now_ns() -> i64 {
     since.ok().and_then(|d| i64::try_from(d.as_nanos()).ok()).unwrap_or(0)
 }
 
-/// Folders of the set with the rules inside them, by relative path; the root is the empty path.
-pub type Folders = FxHashMap<Box<str>, Arc<Layer>>;
+/// Folders of the set with the rules inside them, by relative path; the root is the empty path. Folders that
+/// are repositories of their own have none.
+pub type Folders = FxHashMap<Box<str>, Option<Arc<Layer>>>;
 
 /// Called with each folder before it is listed. A watch that starts then misses only changes that the listing
 /// shows.
 pub type Enter<'e> = &'e (dyn Fn(&str) + Sync);
+
+/// The path of the folder or file `rel`, which is empty for the root itself.
+pub fn absolute(root: &Path, rel: &str) -> PathBuf {
+    if rel.is_empty() { root.to_owned() } else { root.join(rel) }
+}
 
 /// The result of a walk.
 #[derive(Default)]
@@ -83,12 +89,10 @@ pub struct Scan {
     pub changed: Vec<(RepoPath, u64)>,
     /// Known files that are not files of the set any more, though their folder belongs to it; in no order.
     pub removed: Vec<RepoPath>,
-    /// Folders of the set, the start of the walk included, in no order.
-    pub folders: Vec<(Box<str>, Arc<Layer>)>,
+    /// Folders as in [`Folders`], the start of the walk included, in no order.
+    pub folders: Vec<(Box<str>, Option<Arc<Layer>>)>,
     /// The number of those folders that hold known files.
     pub n_folders_known: usize,
-    /// Folders that are repositories of their own, ordered by path.
-    pub nested: Vec<String>,
     /// Names that are not UTF-8, with the bytes replaced, and those that hold a secret, without it;
     /// ordered.
     pub skipped_names: Vec<String>,
@@ -106,7 +110,7 @@ impl Scan {
         self.n_folders_known += usize::from(compared.is_known());
         self.changed.append(&mut compared.changed);
         self.removed.append(&mut compared.removed);
-        self.folders.push((dir, layer));
+        self.folders.push((dir, Some(layer)));
     }
 
     fn missed(&mut self, rel: &str, e: std::io::Error) {
@@ -138,7 +142,6 @@ pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>, enter: Enter, known: &Known
     let walk = Walk { root, top, device, enter, known, found: Mutex::new(Scan::default()) };
     rayon::scope(|s| walk.folder(s, rel, up));
     let mut scan = walk.found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    scan.nested.sort_unstable();
     scan.skipped_names.sort_unstable();
     scan.unreadable.sort_unstable();
     scan
@@ -178,10 +181,10 @@ impl Walk<'_> {
             Err(_) => skipped.push(join(rel, &String::from_utf8_lossy(name))),
         })?;
         if !rel.is_empty() && is_nested(|name| listed.contains_key(name)) {
-            self.found().nested.push(rel.to_owned());
+            self.found().folders.push((rel.into(), None));
             return Ok(());
         }
-        let layer = self.rules(rel, up, &listed);
+        let layer = Layer::enter(up, &absolute(self.root, rel), rel, |name| listed.contains_key(name));
         let mut n_files = 0;
         let mut comparing = Comparing::new(rel, self.known);
         for (name, kind) in &listed {
@@ -211,12 +214,6 @@ impl Walk<'_> {
             self.found().error = Some(e);
             None
         })
-    }
-
-    /// The rules inside the folder `rel`, whose entries are `listed`.
-    fn rules(&self, rel: &str, up: &Arc<Layer>, listed: &BTreeMap<String, EntryKind>) -> Arc<Layer> {
-        let dir = if rel.is_empty() { self.root.to_owned() } else { self.root.join(rel) };
-        Layer::enter(up, &dir, rel, |name| listed.contains_key(name))
     }
 
     fn found(&self) -> std::sync::MutexGuard<'_, Scan> {

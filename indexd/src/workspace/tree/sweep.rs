@@ -10,6 +10,7 @@ use super::rules::{Layer, is_rule_file};
 use super::scan::{Enter, Folders, Scan, scan, stat_of};
 use indexd_model::RepoPath;
 use indexd_model::path::{dir_of, file_name_of, join};
+use indexd_os::{ReadError, Root};
 use indexd_store::FileStat;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -70,13 +71,24 @@ impl ChangeSet {
     }
 }
 
+/// The reason why a tree cannot be compared.
+#[derive(Debug, thiserror::Error)]
+#[error("{what} {path}")]
+pub struct TreeError {
+    /// The operation that failed.
+    pub what: &'static str,
+    /// The root.
+    pub path: PathBuf,
+    /// The error of the system.
+    pub source: io::Error,
+}
+
 /// The known files and folders of a workspace.
 pub struct Tree {
     root: PathBuf,
     excludes: Vec<String>,
     top: Arc<Layer>,
     folders: Folders,
-    nested: BTreeSet<String>,
     known: KnownFiles,
     /// Names that are not UTF-8 or hold a secret, as of the last sweep.
     pub skipped_names: Vec<String>,
@@ -92,7 +104,6 @@ impl Tree {
             excludes: excludes.to_vec(),
             top: Arc::default(),
             folders: Folders::default(),
-            nested: BTreeSet::new(),
             known,
             skipped_names: Vec::new(),
             unreadable: Vec::new(),
@@ -104,21 +115,15 @@ impl Tree {
         Self::new(&self.root, &self.excludes, KnownFiles::default())
     }
 
-    /// Takes the tree out and leaves an empty one.
-    pub fn take(&mut self) -> Self {
-        let nothing = self.afresh();
-        std::mem::replace(self, nothing)
-    }
-
     /// Returns true if a folder is one of those to watch.
     pub fn watches(&self, dir: &str) -> bool {
-        self.folders.contains_key(dir) || self.nested.contains(dir)
+        self.folders.contains_key(dir)
     }
 
     /// Folders to watch, by relative path and in no order: those of the set, and nested repositories,
     /// since one that loses its `.git` joins the set.
     pub fn watched(&self) -> impl Iterator<Item = &str> {
-        self.folders.keys().map(|k| &**k).chain(self.nested.iter().map(String::as_str))
+        self.folders.keys().map(|k| &**k)
     }
 
     /// Files in the index.
@@ -144,29 +149,29 @@ impl Tree {
         }
     }
 
-    /// Forgets every file, before the index is rebuilt.
-    pub fn forget(&mut self) {
-        self.known.clear();
-    }
-
-    /// Compares the whole tree.
+    /// Opens the root.
     ///
     /// # Errors
-    /// The root is gone or a folder cannot be listed for want of resources; nothing has changed then.
-    pub fn sweep(&mut self) -> io::Result<ChangeSet> {
-        self.swept(None)
+    /// The root is gone or may not be read.
+    pub fn open(&self) -> Result<Root, TreeError> {
+        let source = |e: ReadError| match e {
+            ReadError::Denied => io::ErrorKind::PermissionDenied.into(),
+            ReadError::Io(e) => e,
+            _ => io::ErrorKind::NotFound.into(),
+        };
+        Root::open(&self.root).map_err(|e| self.error("open", source(e)))
     }
 
-    /// Compares the whole tree and calls `enter` with each folder before it is read.
+    fn error(&self, what: &'static str, source: io::Error) -> TreeError {
+        TreeError { what, path: self.root.clone(), source }
+    }
+
+    /// Compares the whole tree, and calls `enter` with each folder before it is read. With it
     /// [`ChangeSet::folders_new`] stays empty, since `enter` has seen these folders.
     ///
     /// # Errors
-    /// As [`Tree::sweep`].
-    pub fn sweep_entering(&mut self, enter: Enter) -> io::Result<ChangeSet> {
-        self.swept(Some(enter))
-    }
-
-    fn swept(&mut self, enter: Option<Enter>) -> io::Result<ChangeSet> {
+    /// The root is gone or a folder cannot be listed for want of resources; nothing has changed then.
+    pub fn sweep(&mut self, enter: Option<Enter>) -> Result<ChangeSet, TreeError> {
         self.top = Layer::top(&self.root, &self.excludes);
         let mut changes = ChangeSet::default();
         self.walk("", enter, &mut changes)?;
@@ -178,13 +183,13 @@ impl Tree {
     ///
     /// # Errors
     /// As [`Tree::sweep`].
-    pub fn examine<'a>(&mut self, dirty: impl IntoIterator<Item = &'a str>) -> io::Result<ChangeSet> {
+    pub fn examine<'a>(&mut self, dirty: impl IntoIterator<Item = &'a str>) -> Result<ChangeSet, TreeError> {
         let mut changes = ChangeSet::default();
         let mut walks = BTreeSet::new();
         for path in dirty {
             let name = file_name_of(path);
             if path.is_empty() || (is_rule_file(name) && dir_of(path).is_empty()) {
-                return self.sweep();
+                return self.sweep(None);
             }
             if is_rule_file(name) {
                 self.look(dir_of(path), &mut changes, &mut walks)?;
@@ -202,16 +207,21 @@ impl Tree {
     }
 
     /// Looks at one path, whose parents may be unknown: then the topmost unknown one counts.
-    fn look(&mut self, path: &str, changes: &mut ChangeSet, walks: &mut BTreeSet<String>) -> io::Result<()> {
+    fn look(
+        &mut self,
+        path: &str,
+        changes: &mut ChangeSet,
+        walks: &mut BTreeSet<String>,
+    ) -> Result<(), TreeError> {
         let mut at = path;
         let layer = loop {
-            match self.folders.get(dir_of(at)) {
-                Some(layer) => break Arc::clone(layer),
+            match self.rules_in(dir_of(at)) {
+                Some(layer) => break layer,
                 None if at.contains('/') => at = dir_of(at),
                 None => return Ok(()),
             }
         };
-        let meta = look_at(&self.root.join(at))?;
+        let meta = look_at(&self.root.join(at)).map_err(|e| self.error("walk", e))?;
         let kind = meta.as_ref().map(|m| m.file_type());
         if kind.is_some_and(|k| k.is_dir()) && layer.admits(at, true) {
             if let Ok(path) = RepoPath::new(at)
@@ -233,30 +243,30 @@ impl Tree {
         Ok(())
     }
 
+    /// Returns the rules inside a folder of the set.
+    fn rules_in(&self, dir: &str) -> Option<Arc<Layer>> {
+        self.folders.get(dir)?.clone()
+    }
+
     /// Removes everything below a path that is not (or no longer) a folder of the set.
     fn drop_below(&mut self, dir: &str, changes: &mut ChangeSet) {
-        if self.folders.contains_key(dir) || self.nested.contains(dir) {
+        if self.watches(dir) {
             self.replace(dir, Scan::default(), true, changes);
         }
     }
 
     /// Walks a folder whose parent is in the set and that is itself admitted.
-    fn walk(&mut self, dir: &str, enter: Option<Enter>, changes: &mut ChangeSet) -> io::Result<()> {
-        let up = match dir {
-            "" => Arc::clone(&self.top),
-            _ => match self.folders.get(dir_of(dir)) {
-                Some(up) => Arc::clone(up),
-                None => return Ok(()),
-            },
-        };
+    fn walk(&mut self, dir: &str, enter: Option<Enter>, changes: &mut ChangeSet) -> Result<(), TreeError> {
+        let up = if dir.is_empty() { Some(Arc::clone(&self.top)) } else { self.rules_in(dir_of(dir)) };
+        let Some(up) = up else { return Ok(()) };
         let enter_each = enter.unwrap_or(&|_| {});
         let mut found =
             crate::workspace::threads::pool().install(|| scan(&self.root, dir, &up, enter_each, &self.known));
         if let Some(e) = found.error.take() {
-            return Err(e);
+            return Err(self.error("walk", e));
         }
         if found.n_files == 0 && !self.root.is_dir() {
-            return Err(io::Error::from(io::ErrorKind::NotFound));
+            return Err(self.error("walk", io::ErrorKind::NotFound.into()));
         }
         if dir.is_empty() {
             self.skipped_names = std::mem::take(&mut found.skipped_names);
@@ -279,30 +289,17 @@ impl Tree {
         changes.removed.extend(found.removed);
 
         let mut gone: Folders = self.folders.extract_if(|k, _| is_in(k)).collect();
-        let nested = std::mem::take(&mut self.nested).into_iter();
-        let mut gone_nested: BTreeSet<String>;
-        (gone_nested, self.nested) = nested.partition(|k| is_in(k));
-        let mut is_new = |dir: &str| {
-            let was_in_set = gone.remove(dir).is_some();
-            !(gone_nested.remove(dir) || was_in_set)
-        };
         self.folders.reserve(found.folders.len());
         for (folder, layer) in found.folders {
-            if is_new(&folder) && tells_new {
+            if gone.remove(&folder).is_none() && tells_new {
                 changes.folders_new.insert(folder.to_string());
             }
             self.folders.insert(folder, layer);
         }
-        for folder in found.nested {
-            if is_new(&folder) && tells_new {
-                changes.folders_new.insert(folder.clone());
-            }
-            self.nested.insert(folder);
-        }
-        changes.folders_gone.extend(gone.into_keys().map(String::from).chain(gone_nested));
+        changes.folders_gone.extend(gone.into_keys().map(String::from));
         // Usually the walk came to every folder with known files.
         if !dir.is_empty() || found.n_folders_known != self.known.folders().len() {
-            let left = self.known.folders().filter(|k| is_in(k) && !self.folders.contains_key(*k));
+            let left = self.known.folders().filter(|k| is_in(k) && self.rules_in(k).is_none());
             for folder in left {
                 let names = self.known.folder(folder).into_iter().flat_map(|files| files.keys());
                 changes.removed.extend(names.filter_map(|name| RepoPath::try_from(join(folder, name)).ok()));
@@ -326,7 +323,7 @@ fn look_at(path: &Path) -> io::Result<Option<fs::Metadata>> {
 }
 
 /// Returns true if `path` is `dir` or below it.
-fn is_below(path: &str, dir: &str) -> bool {
+pub fn is_below(path: &str, dir: &str) -> bool {
     dir.is_empty() || path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

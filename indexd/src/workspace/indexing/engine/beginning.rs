@@ -1,6 +1,7 @@
 //! A first index that begins as another one: as a copy of the index of a similar tree, or with the rows of
 //! a published one. Either is brought to the tree of this one by the difference.
 
+use super::super::history::Commits;
 use super::super::pieces::Layers;
 use super::super::recovery;
 use super::super::siblings::Sharing;
@@ -13,8 +14,7 @@ use indexd_proto::share::{Sketch, apart_max};
 use indexd_proto::workspace::Phase;
 use indexd_store::{Opened, Store, StoreError};
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
 /// The start of an index.
 struct Start {
@@ -25,9 +25,6 @@ struct Start {
     /// The files of this tree that were read at the same time.
     hashed: Hashed,
 }
-
-/// Makes the start of an index in a folder, for a recipe; `None` when there is nothing to begin with.
-type MakesStart<'m> = &'m dyn Fn(&Path, &[u8]) -> Result<Option<Start>, StoreError>;
 
 impl Engine {
     /// Begins as the index of a similar tree, else with a published one, and brings it to this tree. False
@@ -40,29 +37,26 @@ impl Engine {
         progress: &dyn Fn(Progress),
         cancelled: Cancelled,
     ) -> Result<bool, EngineError> {
-        let home = self.setup.home.clone();
-        let copy = |dir: &Path, config: &[u8]| {
-            let sibling = sharing.copy_like(&home, sketch, config, dir)?;
-            let start = |of: std::path::PathBuf| Start {
-                compact_bytes: recovery::compact_bytes(&of),
-                apart_max: u64::MAX,
-                hashed: Hashed::default(),
-            };
-            Ok(sibling.map(start))
+        let (home, config, dir) =
+            (self.setup.home.clone(), self.signature_config(), self.env_dir(self.env + 1));
+        recovery::remove_env(&dir);
+        let start = |of: PathBuf| Start {
+            compact_bytes: recovery::compact_bytes(&of),
+            apart_max: u64::MAX,
+            hashed: Hashed::default(),
         };
-        if self.begin_as(files, &copy, cancelled)? {
+        let copied = sharing.copy_like(&home, sketch, &config, &dir).map(|of| of.map(start));
+        if self.begin_as(copied, files, cancelled)? {
             return Ok(true);
         }
         let Some(layers) = sharing.pulls.take(&home, progress, cancelled) else { return Ok(false) };
         progress(Progress { phase: Phase::Pull, done: 0, total: 0 });
-        let root = self.open_root()?;
-        let log = Arc::clone(&self.log);
-        let read = |dir: &Path, config: &[u8]| {
-            let hashed =
-                read_beside(&layers, dir, config, cancelled, || Hashed::of(&root, files, &log, cancelled))?;
-            Ok(Some(Start { compact_bytes: None, apart_max: apart_max(sketch.n_files), hashed }))
-        };
-        let begun = self.begin_as(files, &read, cancelled);
+        let root = self.tree.open()?;
+        let hash = || Hashed::of(&root, files, &self.log, cancelled);
+        let start =
+            |hashed| Some(Start { compact_bytes: None, apart_max: apart_max(sketch.n_files), hashed });
+        let read = read_beside(&layers, &dir, &config, cancelled, hash).map(start);
+        let begun = self.begin_as(read, files, cancelled);
         // They take room that a build may need.
         layers.remove();
         if begun.as_ref().is_ok_and(|begun| *begun) {
@@ -73,58 +67,47 @@ impl Engine {
         begun
     }
 
-    /// Begins as `start` puts it into a folder; `None` of it is that there is nothing to begin with.
+    /// Begins as the start that is in the folder of the next environment, if there is one.
     fn begin_as(
         &mut self,
+        start: Result<Option<Start>, StoreError>,
         files: &BTreeMap<RepoPath, u64>,
-        start: MakesStart,
         cancelled: Cancelled,
     ) -> Result<bool, EngineError> {
-        let (env, config) = (self.env + 1, self.signature_config());
-        let dir = self.env_dir(env);
-        recovery::remove_env(&dir);
-        let begun = self.bring_here(files, start, (&dir, &config), cancelled);
-        // The pages of the first transaction are given back, as after a build.
-        self.store = None;
-        let start = match begun {
-            Ok(Some(start)) => start,
-            not_begun => {
-                (self.commits, self.history) = (None, None);
-                self.tree.forget();
-                recovery::remove_env(&dir);
-                return match not_begun {
-                    Err(EngineError::Cancelled) => Err(EngineError::Cancelled),
-                    Err(e) => {
-                        tracing::info!(error = %e, "an index could not begin as another one");
-                        Ok(false)
-                    }
-                    Ok(_) => Ok(false),
-                };
+        let env = self.env + 1;
+        let begun = start.map_err(EngineError::from).and_then(|start| match start {
+            Some(start) if self.bring_here(&start, files, cancelled)? => Ok(Some(start)),
+            _ => Ok(None),
+        });
+        if let Ok(Some(start)) = begun {
+            self.put_in_place(env, start.compact_bytes)?;
+            tracing::info!(n_files = files.len(), "an index began as another one");
+            return Ok(true);
+        }
+        recovery::remove_env(&self.env_dir(env));
+        match begun {
+            Err(EngineError::Cancelled) => Err(EngineError::Cancelled),
+            Err(e) => {
+                tracing::info!(error = %e, "an index could not begin as another one");
+                Ok(false)
             }
-        };
-        let Opened::Ready(store) = Store::open_verified(&dir, &config)? else {
-            return Err(StoreError::Busy("a copy is gone").into());
-        };
-        self.set_current(env, start.compact_bytes.unwrap_or_else(|| store.size_bytes()))?;
-        self.replace(env, store);
-        tracing::info!(n_files = files.len(), "an index began as another one");
-        Ok(true)
+            Ok(_) => Ok(false),
+        }
     }
 
-    /// Makes the start in a folder, with the changes that lead from its tree to this one.
+    /// Applies the changes that lead from the tree of a start to this one. Returns false if they are too many.
     fn bring_here(
         &mut self,
+        start: &Start,
         files: &BTreeMap<RepoPath, u64>,
-        start: MakesStart,
-        (dir, config): (&Path, &[u8]),
         cancelled: Cancelled,
-    ) -> Result<Option<Start>, EngineError> {
-        let Some(start) = start(dir, config)? else { return Ok(None) };
-        let Opened::Ready(store) = Store::open_verified(dir, config)? else { return Ok(None) };
+    ) -> Result<bool, EngineError> {
+        let opened = Store::open_verified(&self.env_dir(self.env + 1), &self.signature_config())?;
+        let Opened::Ready(store) = opened else { return Ok(false) };
         let snapshot = store.snapshot()?;
-        if snapshot.overlays_digest().is_some() || self.overlays.digest.is_some() {
+        if snapshot.overlays_digest().is_some() || self.overlays.is_some() {
             // An import is of one workspace.
-            return Ok(None);
+            return Ok(false);
         }
         let mut changes = ChangeSet { changed: files.clone(), ..ChangeSet::default() };
         let mut n_known = 0;
@@ -132,17 +115,15 @@ impl Engine {
             n_known += u64::from(files.contains_key(path));
             changes.removed.extend(RepoPath::new(path).ok().filter(|path| !files.contains_key(path)));
         });
+        drop(snapshot);
         let n_apart = files.len() as u64 - n_known + changes.removed.len() as u64;
         if n_apart > start.apart_max {
-            return Ok(None);
+            return Ok(false);
         }
         // Equal heads may have other commits behind them: a clone may be shallow.
-        self.commits = None;
-        self.history = snapshot.history_digest();
-        drop(snapshot);
-        self.store = Some(store);
-        self.apply_hashed(&changes, true, &start.hashed, cancelled)?;
-        Ok(Some(start))
+        let new = self.history_of(Commits::of(&self.setup.root));
+        self.apply_all(&store, &changes, Some(new), Some(&start.hashed), cancelled)?;
+        Ok(true)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Engine, EngineError};
 use crate::workspace::indexing::recovery;
-use indexd_store::{Opened, Store, StoreError};
+use indexd_store::{Store, StoreError};
 use std::path::PathBuf;
 
 /// An index is copied compactly when its file has grown by a quarter, or by this many bytes if that is more.
@@ -12,28 +12,21 @@ const GROWTH_BYTES_MIN: u64 = 512 << 10;
 pub struct CopyJob {
     store: Store,
     dir: PathBuf,
-    env: u64,
-}
-
-/// A compact copy that was made.
-pub struct Copy {
-    env: u64,
-    /// The transaction that it is a copy of.
-    of: u64,
 }
 
 impl CopyJob {
-    /// Makes the copy. The index serves requests and takes changes during that time.
+    /// Makes the copy, and returns the transaction that it was made of. The index serves requests and takes
+    /// changes during that time.
     ///
     /// # Errors
     /// Those of the store; the copy is then removed.
-    pub fn run(self, is_stopping: &dyn Fn() -> bool) -> Result<Copy, StoreError> {
+    pub fn run(self, is_stopping: &dyn Fn() -> bool) -> Result<u64, StoreError> {
         recovery::remove_env(&self.dir);
         let copied = self.store.copy_compact(&self.dir, is_stopping);
         if copied.is_err() {
             recovery::remove_env(&self.dir);
         }
-        Ok(Copy { env: self.env, of: copied? })
+        copied
     }
 }
 
@@ -46,29 +39,21 @@ impl Engine {
 
     /// The work of copying the index compactly, for a thread of its own; `None` without an index.
     pub fn copy_job(&self) -> Option<CopyJob> {
-        let env = self.env + 1;
-        self.store.clone().map(|store| CopyJob { store, dir: self.env_dir(env), env })
+        self.store.clone().map(|store| CopyJob { store, dir: self.env_dir(self.env + 1) })
     }
 
-    /// Puts a compact copy in place. False, and the copy is gone, when the index has changed since.
+    /// Puts the last copy, which was made of a transaction, in place. False, and the copy is gone, when the
+    /// index has changed since. No other index may have been built in between.
     ///
     /// # Errors
     /// Those of the store; the index stays as it was.
-    pub fn adopt(&mut self, copy: &Copy) -> Result<bool, EngineError> {
-        let dir = self.env_dir(copy.env);
-        let is_current = self.store.as_ref().is_some_and(|store| store.last_transaction() == copy.of);
-        if copy.env != self.env + 1 {
+    pub fn adopt(&mut self, transaction: u64) -> Result<bool, EngineError> {
+        let env = self.env + 1;
+        if self.store.as_ref().is_none_or(|store| store.last_transaction() != transaction) {
+            recovery::remove_env(&self.env_dir(env));
             return Ok(false);
         }
-        if !is_current {
-            recovery::remove_env(&dir);
-            return Ok(false);
-        }
-        let Opened::Ready(store) = Store::open_verified(&dir, &self.signature_config())? else {
-            return Err(StoreError::Busy("a copy is gone").into());
-        };
-        self.set_current(copy.env, store.size_bytes())?;
-        self.replace(copy.env, store);
+        self.put_in_place(env, None)?;
         Ok(true)
     }
 }

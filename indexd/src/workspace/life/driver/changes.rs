@@ -1,8 +1,8 @@
 //! Brings the index up to date, by comparing the whole tree or by the paths that the watcher reported.
 
+use super::Driver;
 use super::watching::Watching;
-use super::{Driver, State};
-use crate::workspace::indexing::engine::{Engine, EngineError};
+use crate::workspace::indexing::engine::EngineError;
 use crate::workspace::noticing::condition::Problem;
 use crate::workspace::noticing::condition::settings_ignored;
 use crate::workspace::noticing::watch::Noticed;
@@ -37,7 +37,7 @@ impl Driver {
     fn sweep(&mut self) -> Result<(), EngineError> {
         let started = self.now();
         if self.inbox.take().lost {
-            self.shared.update(|c| c.n_rescans += 1);
+            self.shared.update(|c| c.status.n_rescans += 1);
         }
         self.needs_sweep = true;
         self.sweep_at = None;
@@ -73,13 +73,13 @@ impl Driver {
                 break;
             }
             let fresh = self.watch_all(&new);
-            let Some(engine) = self.engine_mut() else { return Ok(false) };
+            let Some(engine) = &mut self.engine else { return Ok(false) };
             if fresh.is_empty() {
                 break;
             }
             changes.merge(match round {
-                0..ROUNDS_MAX => engine.examine(fresh.iter().map(String::as_str))?,
-                _ => engine.sweep()?,
+                0..ROUNDS_MAX => engine.tree.examine(fresh.iter().map(String::as_str))?,
+                _ => engine.tree.sweep(None)?,
             });
             if round > ROUNDS_MAX {
                 break;
@@ -89,14 +89,13 @@ impl Driver {
             // Another branch may have its reference in another folder. Watch it first to miss no move.
             self.watch_own();
         }
-        let State::Open(engine) = &mut self.state else { return Ok(false) };
+        let Some(engine) = &mut self.engine else { return Ok(false) };
         if engine.needs_build(&changes) {
             self.start_build(are_all.then_some(changes));
             return Ok(false);
         }
         let look_at_head = std::mem::take(&mut self.head_is_dirty);
-        let shared = Arc::clone(&self.shared);
-        if let Err(e) = engine.apply(&changes, look_at_head, &|| shared.is_stopping()) {
+        if let Err(e) = engine.apply(&changes, look_at_head, &|| self.shared.is_stopping()) {
             self.head_is_dirty |= look_at_head;
             self.needs_sweep = true;
             return Err(e);
@@ -131,12 +130,12 @@ impl Driver {
         if has_returned {
             self.take_in()?;
         }
-        if !matches!(self.state, State::Open(_)) {
+        if !self.is_open() {
             return Ok(());
         }
         if self.cookies.due(self.patience()).is_some_and(|at| at <= self.now()) {
             self.cookies.give_up();
-            self.shared.update(|c| c.n_rescans += 1);
+            self.shared.update(|c| c.status.n_rescans += 1);
             return self.sweep();
         }
         match self.cookies.make(&self.clock) {
@@ -173,23 +172,24 @@ impl Driver {
             return Ok(false);
         }
         let mut dirty = self.dirty_paths(noticed);
-        if dirty.contains(crate::config::REPO_CONFIG) {
-            self.reload_config();
+        if dirty.contains(crate::config::REPO_CONFIG) && self.read_config() {
+            self.engine.iter_mut().for_each(|engine| engine.set_config(&self.setup.engine.config));
+            self.needs_sweep = true;
         }
         if std::mem::take(&mut self.needs_sweep) {
             dirty.insert(String::new());
         }
-        dirty.extend(self.engine().into_iter().flat_map(Engine::to_read_again));
+        dirty.extend(self.engine.iter().flat_map(|engine| engine.to_read_again()));
         if dirty.is_empty() && !self.head_is_dirty {
             return Ok(true);
         }
         let replaced = self.unwatch_replaced(&dirty);
-        let Some(engine) = self.engine_mut() else { return Ok(false) };
-        let examined = engine.examine(dirty.iter().map(String::as_str)).map(|mut changes| {
+        let Some(engine) = &mut self.engine else { return Ok(false) };
+        let examined = engine.tree.examine(dirty.iter().map(String::as_str)).map(|mut changes| {
             changes.folders_new.extend(replaced.into_iter().filter(|dir| engine.tree.watches(dir)));
             changes
         });
-        let absorbed = examined.and_then(|changes| self.absorb(changes, false));
+        let absorbed = examined.map_err(EngineError::from).and_then(|changes| self.absorb(changes, false));
         if absorbed.is_err() {
             self.needs_sweep = true;
         }
@@ -232,24 +232,24 @@ impl Driver {
         dirty
     }
 
-    fn reload_config(&mut self) {
+    /// Reads the settings of the repository. Refused ones leave those in force, and false is returned.
+    pub(super) fn read_config(&mut self) -> bool {
         match self.user_config.for_repository(&self.setup.engine.root) {
             Ok(config) => {
-                let config = Arc::new(config);
-                self.setup.engine.config = Arc::clone(&config);
+                self.setup.engine.config = Arc::new(config);
                 self.shared.solved(|kind| kind == Problem::Settings);
-                if let Some(engine) = self.engine_mut() {
-                    engine.set_config(config);
-                }
-                self.needs_sweep = true;
+                true
             }
-            Err(e) => self.shared.problem(Problem::Settings, settings_ignored(&e)),
+            Err(e) => {
+                self.shared.problem(Problem::Settings, settings_ignored(&e));
+                false
+            }
         }
     }
 
     /// When the reported changes are applied.
     pub(super) fn batch_due(&self) -> Option<Instant> {
-        let tree = self.engine().map(|e| &e.tree);
+        let tree = self.engine.as_ref().map(|e| &e.tree);
         let root = &self.setup.engine.root;
         let is_known = |p: &Path| {
             let rel = p.strip_prefix(root).ok().and_then(Path::to_str);

@@ -1,9 +1,9 @@
 //! Maintenance of one index while no request waits: flushing, counting tokens, giving memory back,
 //! compacting a data file that has grown.
 
-use super::{Driver, Event, State};
+use super::{Driver, Event};
 use crate::config::Config;
-use crate::workspace::indexing::engine::{Copy, EngineError};
+use crate::workspace::indexing::engine::EngineError;
 use crate::workspace::indexing::tokens::Counting;
 use crossbeam_channel::Sender;
 use indexd_store::{Store, StoreError};
@@ -24,8 +24,8 @@ const RENEW_AGAIN_MAX: Duration = Duration::from_secs(300);
 /// Delay before a compacting copy is retried after it failed or was overtaken by changes.
 const COPY_AGAIN: Duration = Duration::from_secs(5);
 
-/// A compacting copy, or the error that prevented it.
-pub type Copied = Result<Copy, StoreError>;
+/// The transaction that a compacting copy was made of, or the error that prevented it.
+pub type Copied = Result<u64, StoreError>;
 
 /// A delay that doubles with each failed attempt, up to a maximum.
 struct PutOff {
@@ -176,24 +176,24 @@ impl Driver {
     }
 
     fn wants_copy(&self) -> bool {
-        let is_wanted = |e: &crate::workspace::indexing::engine::Engine| {
-            e.store().is_some() && (e.is_bloated() || !self.maintenance.compacting.is_empty())
-        };
-        self.maintenance.copying.is_none() && self.engine().is_some_and(is_wanted)
+        let is_asked = !self.maintenance.compacting.is_empty();
+        self.maintenance.copying.is_none()
+            && self.store().is_some()
+            && (is_asked || self.engine.as_ref().is_some_and(|engine| engine.is_bloated()))
     }
 
     pub(super) fn keep_house(&mut self) -> Result<(), EngineError> {
         let now = self.now();
         let is_quiet = now.saturating_duration_since(self.last_request.max(self.last_event)) >= IDLE
             && self.events.is_empty();
-        let Some(store) = self.engine().and_then(|e| e.store()).cloned() else { return Ok(()) };
+        let Some(store) = self.store().cloned() else { return Ok(()) };
         if self.maintenance.sync_at.is_some_and(|at| at <= now) {
             self.maintenance.sync_at = None;
             self.maintenance.start_sync(&store, now);
         }
         if self.maintenance.alive_at.is_some_and(|at| at <= now) {
             self.maintenance.alive_at = None;
-            self.engine().into_iter().for_each(|e| e.note_alive());
+            self.engine.iter().for_each(|e| e.note_alive());
         }
         if self.wants_copy() && self.maintenance.copy_at.max(self.copy_quiet_at()) <= now {
             self.start_copying();
@@ -201,7 +201,7 @@ impl Driver {
         if is_quiet && self.maintenance.counting.is_wanted() {
             self.maintenance.has_waste = true;
             let n_counted = self.maintenance.counting.step(&store)?;
-            self.engine_mut().into_iter().for_each(|engine| engine.wear(n_counted));
+            self.engine.iter_mut().for_each(|engine| engine.wear(n_counted));
         }
         drop(store);
         let is_time =
@@ -214,9 +214,8 @@ impl Driver {
 
     /// Returns the memory left by changes and tree walks, in the environment and in the allocator.
     fn give_back(&mut self) -> Result<(), EngineError> {
-        let shared = Arc::clone(&self.shared);
-        let is_renewed = match &mut self.state {
-            State::Open(engine) if engine.is_worn() => engine.renew(&shared)?,
+        let is_renewed = match &mut self.engine {
+            Some(engine) if engine.is_worn() => engine.renew(&self.shared)?,
             _ => true,
         };
         if is_renewed {
@@ -237,13 +236,13 @@ impl Driver {
 
     /// Drops the caches for later requests, and memory of this thread that other threads have freed.
     pub(super) fn let_go(&self) {
-        self.engine().and_then(|e| e.store()).into_iter().for_each(Store::forget_opened);
+        self.store().into_iter().for_each(Store::forget_opened);
         crate::workspace::threads::give_back_own_memory();
     }
 
     /// Copies the index on a separate thread; requests and changes do not wait for it.
     fn start_copying(&mut self) {
-        let Some(job) = self.engine().and_then(|e| e.copy_job()) else { return };
+        let Some(job) = self.engine.as_ref().and_then(|e| e.copy_job()) else { return };
         let is_stopping = Arc::new(AtomicBool::new(false));
         let (stop, sender) = (Arc::clone(&is_stopping), self.sender.clone());
         self.maintenance.copy += 1;
@@ -267,15 +266,14 @@ impl Driver {
         if let Some((thread, _)) = self.maintenance.copying.take() {
             let _ = thread.join();
         }
-        let adopted = match (copied, &mut self.state) {
-            (Ok(copy), State::Open(engine)) => engine.adopt(&copy),
-            (Ok(_), _) => Ok(false),
+        let adopted = match (copied, &mut self.engine) {
+            (Ok(transaction), Some(engine)) => engine.adopt(transaction),
+            (Ok(_), None) => Ok(false),
             (Err(e), _) => Err(e.into()),
         };
         match adopted {
             Ok(true) => {
-                let store = self.engine().and_then(|e| e.store()).cloned();
-                self.shared.set_store(store);
+                self.shared.set_store(self.store().cloned());
                 self.maintenance.has_waste = true;
                 for reply in std::mem::take(&mut self.maintenance.compacting) {
                     // The client may have disconnected.

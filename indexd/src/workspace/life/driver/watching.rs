@@ -8,6 +8,8 @@ use crate::workspace::noticing::watch::{WatchError, Watcher};
 use crate::workspace::tree::ChangeSet;
 use crate::workspace::tree::git::GitFolders;
 use crate::workspace::tree::rules;
+use crate::workspace::tree::scan::absolute;
+use crate::workspace::tree::sweep::is_below;
 use indexd_proto::paths::NETWORK;
 use indexd_proto::workspace::Watch;
 use std::collections::BTreeSet;
@@ -92,7 +94,7 @@ impl Driver {
     /// Ends a degraded state once all folders are watched. `None` without an engine.
     pub(super) fn sweep_watching(&mut self) -> Result<Option<ChangeSet>, EngineError> {
         let Some(watcher) = self.watching.watcher().cloned() else {
-            return self.engine_mut().map(|engine| engine.sweep()).transpose();
+            return Ok(self.engine.as_mut().map(|engine| engine.tree.sweep(None)).transpose()?);
         };
         if self.watching.is_degraded() {
             // A watch refused from here on degrades it again.
@@ -101,12 +103,12 @@ impl Driver {
         }
         let root = self.setup.engine.root.clone();
         let refused = Mutex::new(Vec::new());
-        let Some(engine) = self.engine_mut() else { return Ok(None) };
-        let swept = engine.sweep_entering(&|rel| {
+        let Some(engine) = &mut self.engine else { return Ok(None) };
+        let swept = engine.tree.sweep(Some(&|rel| {
             if let Err(e) = watcher.watch(&absolute(&root, rel)) {
                 refused.lock().unwrap_or_else(PoisonError::into_inner).push((rel.to_owned(), e));
             }
-        });
+        }));
         let mut refused = refused.into_inner().unwrap_or_else(PoisonError::into_inner);
         // Folders that cannot be read, or left the set, need no watch.
         refused.retain(|(rel, _)| engine.tree.watches(rel));
@@ -115,13 +117,13 @@ impl Driver {
             self.shared.solved(Problem::is_of_watching);
         }
         self.count_watched();
-        swept.map(Some)
+        Ok(Some(swept?))
     }
 
     /// Removes the watches of folders that left the set during a build. The next comparison adds new
     /// folders.
     pub(super) fn watch_only_the_set(&mut self) {
-        if let (Some(watcher), Some(engine)) = (self.watching.watcher(), self.engine()) {
+        if let (Some(watcher), Some(engine)) = (self.watching.watcher(), &self.engine) {
             let watched: BTreeSet<&str> = engine.tree.watched().collect();
             watcher.unwatch_others(&|dir: &Path| {
                 let rel = dir.strip_prefix(&self.setup.engine.root).ok().and_then(Path::to_str);
@@ -133,7 +135,7 @@ impl Driver {
 
     fn count_watched(&self) {
         let n_watched = self.watching.watcher().map_or(0, |watcher| watcher.n_watched()) as u64;
-        self.shared.update(|c| c.n_watched = n_watched);
+        self.shared.update(|c| c.status.n_watched = n_watched);
     }
 
     /// The watched folders outside the set: of cookies, of git, and of the user's global ignore file.
@@ -153,12 +155,7 @@ impl Driver {
 
     /// Watches folders of the set and returns those that were not watched before.
     pub(super) fn watch_all(&mut self, folders: &BTreeSet<String>) -> Vec<String> {
-        let mut fresh = Vec::new();
-        for rel in folders {
-            if self.watch_dir(&self.absolute(rel)) {
-                fresh.push(rel.clone());
-            }
-        }
+        let fresh = folders.iter().filter(|rel| self.watch_dir(&self.absolute(rel))).cloned().collect();
         self.count_watched();
         fresh
     }
@@ -209,20 +206,11 @@ impl Driver {
     /// Forgets the watches of a dirty folder and of the folders below it, and returns these: a folder may
     /// have been replaced by another of the same name, and a watch ends with the old one.
     pub(super) fn unwatch_replaced(&self, dirty: &BTreeSet<String>) -> BTreeSet<String> {
-        let Some(tree) = self.engine().map(|engine| &engine.tree) else { return BTreeSet::new() };
+        let Some(tree) = self.engine.as_ref().map(|engine| &engine.tree) else { return BTreeSet::new() };
         let replaced: Vec<&str> = dirty.iter().map(|rel| &**rel).filter(|rel| tree.watches(rel)).collect();
         let all = tree.watched().filter(|dir| replaced.iter().any(|rel| is_below(dir, rel)));
         let all = all.map(str::to_owned).collect();
         self.unwatch(&all);
         all
     }
-}
-
-fn absolute(root: &Path, rel: &str) -> PathBuf {
-    if rel.is_empty() { root.to_owned() } else { root.join(rel) }
-}
-
-/// True if `path` is `dir` or is below it.
-fn is_below(path: &str, dir: &str) -> bool {
-    dir.is_empty() || path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

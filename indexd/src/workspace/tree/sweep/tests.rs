@@ -15,7 +15,7 @@ impl Fixture {
         }
         let tree = Tree::new(tmp.path(), &[], KnownFiles::default());
         let mut fixture = Self { tmp, tree };
-        let all = fixture.tree.sweep().unwrap();
+        let all = fixture.tree.sweep(None).unwrap();
         fixture.accept(&all);
         fixture
     }
@@ -38,7 +38,7 @@ impl Fixture {
         let mut seen: Vec<String> = changes.changed.keys().map(|p| format!("+{p}")).collect();
         seen.extend(changes.removed.iter().map(|p| format!("-{p}")));
         assert_eq!(seen, want, "{dirty:?}");
-        assert_eq!(self.tree.sweep().unwrap(), ChangeSet::default(), "left over after {dirty:?}");
+        assert_eq!(self.tree.sweep(None).unwrap(), ChangeSet::default(), "left over after {dirty:?}");
     }
 
     fn dir(&self) -> PathBuf {
@@ -119,7 +119,7 @@ fn a_repository_inside_leaves_and_joins_with_its_git_folder() {
 fn a_vanished_root_is_an_error_and_no_change() {
     let mut f = Fixture::new(&[("a.go", "1")]);
     fs::remove_dir_all(f.dir()).unwrap();
-    assert_eq!(f.tree.sweep().unwrap_err().kind(), io::ErrorKind::NotFound);
+    assert_eq!(f.tree.sweep(None).unwrap_err().source.kind(), io::ErrorKind::NotFound);
     assert_eq!(f.tree.n_files(), 1);
 }
 
@@ -150,7 +150,7 @@ fn the_later_word_counts_when_sets_merge() {
 fn a_setting_and_a_longer_ignore_file_are_inputs() {
     let mut f = Fixture::new(&[("a/b/y.go", "2"), ("d/n.log", "4"), ("top.go", "9")]);
     f.tree.set_excludes(&["*.log".to_owned()]);
-    let changes = f.tree.sweep().unwrap();
+    let changes = f.tree.sweep(None).unwrap();
     assert_eq!(changes.removed.iter().map(|p| p.to_string()).collect::<Vec<_>>(), ["d/n.log"]);
     f.accept(&changes);
     put(&f.dir(), "a/.gitignore", "y.go");
