@@ -117,10 +117,13 @@ fn plain(module: &str) -> &str {
     module.strip_prefix("node:").unwrap_or(module)
 }
 
+/// Returns true for `v2` and the like.
+pub fn is_version(part: &str) -> bool {
+    part.strip_prefix('v').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+}
+
 /// An import path without the version at its end: `/v2`, `.v3`.
 fn unversioned(path: &str) -> String {
-    let is_version =
-        |v: &str| v.strip_prefix('v').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     match path.rsplit_once('/') {
         Some((rest, last)) if is_version(last) => rest.to_owned(),
         Some((rest, last)) => match last.rsplit_once('.') {
