@@ -34,6 +34,7 @@ pub struct Use {
 }
 
 /// The uses of a file that leave the repository, with the modules that the file imports.
+#[derive(Default)]
 pub struct Outside {
     /// Sorted by place.
     pub uses: Vec<Use>,
