@@ -194,21 +194,12 @@ pub fn inside_uses(view: &dyn IndexView, found: &mut dyn FnMut(&str, &str, &Use)
 /// The effect of a use; `None` unless it is known to touch the outside world.
 pub fn touches(language: Language, uses: &Outside, it: &Use, text: &str) -> Option<Touches> {
     let is_literal = || text[it.at + it.name.len()..].starts_with('{');
-    let acts = match it.role {
-        Role::Call | Role::Base | Role::Read => true,
-        Role::Type => is_literal(),
-        _ => false,
-    };
-    if !acts {
-        return None;
-    }
-    match &it.full {
-        Some(full) => {
-            known_packages::touched_by(language, full, it.role == Role::Call || it.role == Role::Base)
-        }
-        None => known_packages::touched_by_member(language, &it.name, it.role)
-            .filter(|(_, modules)| uses.imports(modules))
-            .map(|(t, _)| t),
+    match (it.role, &it.full) {
+        (Role::Call, None) => known_packages::touched_by_member(language, &it.name, &uses.modules),
+        (Role::Call | Role::Base, Some(full)) => known_packages::touched_by(language, full, true),
+        (Role::Read, Some(full)) => known_packages::touched_by(language, full, false),
+        (Role::Type, Some(full)) if is_literal() => known_packages::touched_by(language, full, false),
+        _ => None,
     }
 }
 

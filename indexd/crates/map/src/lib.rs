@@ -22,7 +22,7 @@ mod sources;
 mod tree;
 
 pub use indexd_api::map::{Place, RepoMap};
-use indexd_model::IndexView;
+use indexd_model::{IndexView, Language};
 
 /// Lines of the longest page.
 pub const LINES_MAX: usize = 500;
@@ -58,7 +58,7 @@ pub fn map(
     }
     let nothing = imports::Outside::default();
     imports::inside_uses(view, &mut |path, text, found| {
-        effects.add(path, found);
+        effects.add(Language::Go, path, text, found, &nothing);
         reading.call(path, text, found, &nothing);
     });
     let reach = reach::Reach::of(view, &files);
