@@ -31,8 +31,9 @@ pub fn measure(top: &Path) -> Result<Vec<Measured>> {
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_rust::LANGUAGE.into()).context("the grammar of Rust")?;
     let mut out = Vec::new();
-    for folder in ["indexd", "proto", "ctlclient", "scripts"] {
-        walk(&top.join(folder), top, &mut parser, &mut out)?;
+    for (path, text) in crate::sources(top)?.into_iter().filter(|(path, _)| is_measured(path)) {
+        let tree = parser.parse(&text, None).with_context(|| format!("{path} cannot be parsed"))?;
+        functions(tree.root_node(), &text, &path, &mut out);
     }
     out.sort_by(|a: &Measured, b: &Measured| b.number.cmp(&a.number).then_with(|| a.name.cmp(&b.name)));
     Ok(out)
@@ -65,22 +66,12 @@ pub fn check(top: &Path) -> Result<()> {
     Ok(())
 }
 
-fn walk(dir: &Path, top: &Path, parser: &mut Parser, out: &mut Vec<Measured>) -> Result<()> {
-    for entry in std::fs::read_dir(dir).with_context(|| dir.display().to_string())? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.is_dir() {
-            if !matches!(name.as_str(), "tests" | "target" | "benches" | "examples" | "fixtures") {
-                walk(&path, top, parser, out)?;
-            }
-        } else if name.ends_with(".rs") && name != "tests.rs" {
-            let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-            let shown = path.strip_prefix(top).unwrap_or(&path).display().to_string();
-            let tree = parser.parse(&text, None).with_context(|| format!("{shown} cannot be parsed"))?;
-            functions(tree.root_node(), &text, &shown, out);
-        }
-    }
-    Ok(())
+/// Returns true for a file of the product.
+fn is_measured(path: &str) -> bool {
+    const OTHERS: [&str; 5] = ["tests", "benches", "examples", "fixtures", "tests.rs"];
+    let is_of = |top: &&str| path.split('/').next() == Some(top);
+    ["indexd", "proto", "ctlclient", "scripts"].iter().any(is_of)
+        && !path.split('/').any(|part| OTHERS.contains(&part))
 }
 
 /// Measures the functions below a node.

@@ -111,7 +111,7 @@ pub fn run(top: &Path) -> Result<()> {
     for (name, needs, what) in &TESTS {
         let missing = needs.iter().find_map(|(program, source)| place.obtain(program, source).err());
         if let Some(why) = missing {
-            eprintln!("editors: skipped {name}: {why}");
+            eprintln!("editors: skipped {name}: {why:#}");
             n_skipped += 1;
             continue;
         }
@@ -196,48 +196,46 @@ impl Place {
         Ok(out.stdout)
     }
 
-    /// Makes a program available, or says why it is not.
-    fn obtain(&self, program: &str, source: &Source) -> Result<(), String> {
+    /// Makes a program available.
+    ///
+    /// # Errors
+    /// The reason why it is not.
+    fn obtain(&self, program: &str, source: &Source) -> Result<()> {
         if self.has(program) {
             return Ok(());
         }
-        match source {
-            Source::Given => Err(format!("{program} was not built")),
-            Source::Script(script) => Err(format!("there is no {program}; {script} REPOSITORY installs it")),
-            Source::Debian(package) => {
-                let hint = format!("there is no {program}; apt-get install {package}");
-                if std::env::var_os("CI").is_none() {
-                    return Err(hint);
-                }
-                apt_get_install(&[package]).map_err(|e| format!("{hint}: {e}"))?;
-                if self.has(program) { Ok(()) } else { Err(hint) }
+        let installed = match source {
+            Source::Given => bail!("{program} was not built"),
+            Source::Script(script) => bail!("there is no {program}; {script} REPOSITORY installs it"),
+            Source::Debian(package) if std::env::var_os("CI").is_none() => {
+                bail!("there is no {program}; apt-get install {package}")
             }
-            Source::Python(package) => {
-                let hint =
-                    |e: anyhow::Error| format!("there is no {program}, and pip install {package} fails: {e}");
-                let venv = self.kept.join(program);
-                let mut make = self.command("python3");
-                make.args(["-m", "venv"]).arg(&venv);
-                finish(&mut make, INSTALL_MAX).map_err(hint)?;
-                let mut install = Command::new(venv.join("bin/pip"));
-                install.args(["install", "--quiet", "--disable-pip-version-check", package]);
-                finish(&mut install, INSTALL_MAX).map_err(hint)?;
-                if self.has(program) { Ok(()) } else { Err(format!("{package} has no {program}")) }
-            }
-            Source::Node(package) => {
-                if !self.has("npm") {
-                    return Err("there is no npm; apt-get install npm".to_owned());
-                }
-                let folder = self.kept.join("npm");
-                let quiet = ["--no-audit", "--no-fund", "--no-save", "--ignore-scripts", "--loglevel=error"];
-                let mut install = Command::new("npm");
-                install.arg("install").args(quiet).arg("--prefix").arg(&folder).arg(package);
-                let made = std::fs::create_dir_all(&folder).map_err(anyhow::Error::from);
-                made.and_then(|()| finish(install.current_dir(&folder), INSTALL_MAX))
-                    .map(drop)
-                    .map_err(|e| format!("npm install {package} fails: {e}"))
-            }
-        }
+            Source::Debian(package) => apt_get_install(&[package]),
+            Source::Python(package) => self.pip_install(program, package),
+            Source::Node(package) => self.npm_install(package),
+        };
+        installed.with_context(|| format!("there is no {program}, and its installation fails"))?;
+        ensure!(self.has(program), "what was installed has no {program}");
+        Ok(())
+    }
+
+    fn pip_install(&self, folder: &str, package: &str) -> Result<()> {
+        let venv = self.kept.join(folder);
+        let mut make = self.command("python3");
+        finish(make.args(["-m", "venv"]).arg(&venv), INSTALL_MAX)?;
+        let mut install = Command::new(venv.join("bin/pip"));
+        install.args(["install", "--quiet", "--disable-pip-version-check", package]);
+        finish(&mut install, INSTALL_MAX).map(drop)
+    }
+
+    fn npm_install(&self, package: &str) -> Result<()> {
+        ensure!(self.has("npm"), "there is no npm; apt-get install npm");
+        let folder = self.kept.join("npm");
+        std::fs::create_dir_all(&folder)?;
+        let quiet = ["--no-audit", "--no-fund", "--no-save", "--ignore-scripts", "--loglevel=error"];
+        let mut install = Command::new("npm");
+        install.arg("install").args(quiet).arg("--prefix").arg(&folder).arg(package);
+        finish(install.current_dir(&folder), INSTALL_MAX).map(drop)
     }
 
     fn has(&self, program: &str) -> bool {

@@ -7,6 +7,7 @@ mod prose;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Parser, Subcommand};
+use ignore::WalkBuilder;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -69,7 +70,7 @@ fn main() -> Result<()> {
 
 fn check(top: &Path, no_tests: bool) -> Result<()> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let words = |text: &'static str| text.split(' ').collect::<Vec<_>>();
     run(top, &cargo, &words("fmt --all --check"))?;
     run(top, &cargo, &words("clippy --workspace --all-targets --quiet -- -D warnings"))?;
     layers(top)?;
@@ -96,6 +97,21 @@ fn layers(top: &Path) -> Result<()> {
         bail!("the crates do not follow the codemap of ARCHITECTURE.md:\n{}", wrong.join("\n"));
     }
     Ok(())
+}
+
+/// The Rust files of the repository: paths from its root, and texts.
+fn sources(top: &Path) -> Result<Vec<(String, String)>> {
+    let mut walk = WalkBuilder::new(top);
+    walk.standard_filters(false).hidden(true).filter_entry(|entry| entry.file_name() != "target");
+    let mut out = Vec::new();
+    for entry in walk.build() {
+        let path = entry?.into_path();
+        if path.extension().is_some_and(|end| end == "rs") {
+            let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+            out.push((path.strip_prefix(top)?.display().to_string(), text));
+        }
+    }
+    Ok(out)
 }
 
 /// What cargo says of the workspace.
@@ -129,8 +145,7 @@ fn tool(top: &Path, cargo: &str, (name, version): (&str, &str)) -> Result<String
     let tool = root.join("bin").join(name);
     if !tool.exists() {
         let root = root.to_string_lossy();
-        let install = ["install", "--quiet", "--locked", "--root", &root, "--version", version, name];
-        run(top, cargo, &install.map(str::to_owned))?;
+        run(top, cargo, &["install", "--quiet", "--locked", "--root", &root, "--version", version, name])?;
     }
     Ok(tool.to_string_lossy().into_owned())
 }
@@ -139,15 +154,14 @@ fn tool(top: &Path, cargo: &str, (name, version): (&str, &str)) -> Result<String
 /// The list of advisories comes from the network, so it is left to `cargo deny check advisories`.
 fn dependencies(top: &Path, cargo: &str) -> Result<()> {
     run(top, &tool(top, cargo, MACHETE)?, &[])?;
-    let checks = ["check", "licenses", "bans", "sources"];
-    run(top, &tool(top, cargo, DENY)?, &checks.map(str::to_owned))
+    run(top, &tool(top, cargo, DENY)?, &["check", "licenses", "bans", "sources"])
 }
 
-fn run(top: &Path, program: &str, args: &[String]) -> Result<()> {
+fn run(top: &Path, program: &str, args: &[&str]) -> Result<()> {
     run_with(top, program, args, &[])
 }
 
-fn run_with(top: &Path, program: &str, args: &[String], variables: &[(&str, &str)]) -> Result<()> {
+fn run_with(top: &Path, program: &str, args: &[&str], variables: &[(&str, &str)]) -> Result<()> {
     eprintln!("xtask: {program} {}", args.join(" "));
     let mut command = plain(program);
     command.args(args).envs(variables.iter().copied()).current_dir(top);

@@ -4,7 +4,7 @@
 //! used as a noun in front, `stands` and `lies` for where a thing is, rare adverbs, `is no`. The number of marks in
 //! a folder may only fall; `scripts/xtask/prose.txt` has the last one.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use regex::Regex;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -37,18 +37,8 @@ pub struct Counted {
 pub fn measure(top: &Path) -> Result<BTreeMap<String, Counted>> {
     let marks: Vec<Regex> = MARKS.iter().map(|m| Regex::new(m)).collect::<Result<_, _>>()?;
     let mut out = BTreeMap::new();
-    let mut open = vec![top.to_owned()];
-    while let Some(dir) = open.pop() {
-        for entry in std::fs::read_dir(&dir).with_context(|| dir.display().to_string())? {
-            let path = entry?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if path.is_dir() && !name.starts_with('.') && name != "target" {
-                open.push(path);
-            } else if name.ends_with(".rs") {
-                let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-                count(&text, &marks, out.entry(folder_of(top, &path)).or_default());
-            }
-        }
+    for (path, text) in crate::sources(top)? {
+        count(&text, &marks, out.entry(folder_of(top, &top.join(path))).or_default());
     }
     Ok(out)
 }

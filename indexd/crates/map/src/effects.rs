@@ -1,11 +1,11 @@
 //! The places where a program touches the outside world: the file system, the network, other processes.
 
 use crate::imports::{Outside, Use, touches};
-use crate::known_packages::{self, WRITTEN};
+use crate::known_packages;
 use crate::scan;
 use crate::sources::Source;
 use indexd_api::map::{Boundary, BoundaryCall, Touches};
-use indexd_model::{Language, Role};
+use indexd_model::Language;
 use std::collections::BTreeMap;
 
 /// By name: the line of the first use, and how often.
@@ -20,26 +20,22 @@ pub struct Found {
 impl Found {
     /// Reads one file.
     pub fn read(&mut self, source: &Source, text: &str, uses: &Outside) {
-        for it in &uses.uses {
-            if let Some(what) = touches(source.language, uses, it, text) {
-                self.note(what, &source.path, name_of(it), it.line);
-            }
-        }
-        for (_, written, what) in WRITTEN.iter().filter(|(l, ..)| *l == source.language) {
-            let mark = source.language.line_comment();
+        let Source { language, path, .. } = source;
+        uses.uses.iter().for_each(|it| self.add(*language, path, text, it, uses));
+        for (what, written) in known_packages::written(*language) {
+            let mark = language.line_comment();
             let starts_word = |at: usize| at == 0 || !scan::is_word(text.as_bytes()[at - 1]);
             let found = text.match_indices(written).map(|(at, _)| at);
             for at in found.filter(|&at| starts_word(at) && !scan::in_comment(text, at, mark)) {
                 let name = written.trim_end_matches(['(', '.', ':', '_']).trim_start_matches("new ");
-                self.note(*what, &source.path, name.to_owned(), scan::line_of(text, at));
+                self.note(what, path, name.to_owned(), scan::line_of(text, at));
             }
         }
     }
 
-    /// Adds a use of a known function of Go's standard library.
-    pub fn add(&mut self, path: &str, it: &Use) {
-        let full = it.full.as_deref().unwrap_or_default();
-        if let Some(what) = known_packages::touched_by(Language::Go, full, it.role == Role::Call) {
+    /// Adds a use where it touches something.
+    pub fn add(&mut self, language: Language, path: &str, text: &str, it: &Use, uses: &Outside) {
+        if let Some(what) = touches(language, uses, it, text) {
             self.note(what, path, name_of(it), it.line);
         }
     }

@@ -1,5 +1,6 @@
 //! Points where execution or use begins.
 
+use crate::imports::is_version;
 use crate::manifests;
 use crate::modules::{doc_of, first_sentence};
 use crate::reach::Reach;
@@ -7,16 +8,21 @@ use crate::routes;
 use crate::scan;
 use crate::sources::Source;
 pub use indexd_api::map::{Entrypoint, EntrypointKind as Kind};
-use indexd_model::path::{dir_of, file_name_of, stem_of};
+use indexd_model::path::{ancestors, dir_of, file_name_of, join, stem_of};
 use indexd_model::{DefKind, Facts, FileRoles, IndexView, Language};
 use std::collections::BTreeMap;
+
+/// An entry point whose lines and summary are found later.
+pub fn entrypoint(kind: Kind, name: &str, path: &str, line: u32, how: String) -> Entrypoint {
+    Entrypoint { kind, name: name.to_owned(), path: path.to_owned(), line, how, ..Entrypoint::default() }
+}
 
 /// Finds the entry points, by kind, those in folders of tests last, then by the lines of code that they reach,
 /// then by path.
 pub fn find(view: &dyn IndexView, files: &[Source], reach: &Reach) -> Vec<Entrypoint> {
     let mut out = Vec::new();
     manifests::find(view, files, &mut out);
-    for source in files.iter().filter(|s| s.is_own_code() && !s.roles.has(FileRoles::TEST)) {
+    for source in files.iter().filter(|s| s.is_own_code() && !s.is_any(&[FileRoles::TEST])) {
         match source.language {
             Language::Go => go(view, source, &mut out),
             Language::Python => python(view, source, files, &mut out),
@@ -95,8 +101,7 @@ fn described(text: &str) -> Option<String> {
 }
 
 fn kind_of(source: &Source, otherwise: Kind) -> Kind {
-    let is_example = source.roles.has(FileRoles::EXAMPLE) || source.roles.has(FileRoles::DOC);
-    if is_example { Kind::Example } else { otherwise }
+    if source.is_any(&[FileRoles::EXAMPLE, FileRoles::DOC]) { Kind::Example } else { otherwise }
 }
 
 /// The last folder of a path, or the name of the module in the root.
@@ -108,18 +113,15 @@ fn folder_name(view: &dyn IndexView, path: &str) -> String {
 }
 
 fn last_part(module: &str) -> &str {
-    let last = module.rsplit('/').next().unwrap_or(module);
-    let is_version =
-        last.strip_prefix('v').is_some_and(|v| !v.is_empty() && v.bytes().all(|b| b.is_ascii_digit()));
     match module.rsplit_once('/') {
-        Some((rest, _)) if is_version => rest.rsplit('/').next().unwrap_or(rest),
-        _ => last,
+        Some((rest, last)) if is_version(last) => file_name_of(rest),
+        _ => file_name_of(module),
     }
 }
 
 /// The module path of the `go.mod` in a folder.
 fn module_name(view: &dyn IndexView, dir: &str) -> Option<String> {
-    let file = view.file_by_path(&indexd_model::path::join(dir, "go.mod"))?;
+    let file = view.file_by_path(&join(dir, "go.mod"))?;
     Source::of(view, file).package(view)
 }
 
@@ -143,21 +145,13 @@ fn go(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
     } else {
         (Kind::Program, folder_name(view, &source.path), format!("go run {at}"))
     };
-    out.push(Entrypoint {
-        kind: kind_of(source, kind),
-        name,
-        path: source.path.to_string(),
-        line,
-        how,
-        ..Entrypoint::default()
-    });
+    out.push(entrypoint(kind_of(source, kind), &name, &source.path, line, how));
 }
 
 /// Adds the package at the root of each module, unless it is a program.
 fn go_libraries(view: &dyn IndexView, files: &[Source], out: &mut Vec<Entrypoint>) {
-    for manifest in
-        files.iter().filter(|s| s.language == Language::GoMod && !s.roles.has(FileRoles::VENDORED))
-    {
+    let is_own = |s: &&Source| s.language == Language::GoMod && !s.is_any(&[FileRoles::VENDORED]);
+    for manifest in files.iter().filter(is_own) {
         let dir = dir_of(&manifest.path);
         let Some(module) = module_name(view, dir) else { continue };
         let in_root =
@@ -167,51 +161,39 @@ fn go_libraries(view: &dyn IndexView, files: &[Source], out: &mut Vec<Entrypoint
         let Some((package, first)) = named else { continue };
         let own = root.iter().find(|s| stem_of(&s.path) == "doc" || stem_of(&s.path) == package);
         let source = own.copied().unwrap_or(first);
-        out.push(Entrypoint {
-            kind: Kind::Library,
-            name: package,
-            path: source.path.to_string(),
-            line: 1,
-            how: format!("import \"{module}\""),
-            ..Entrypoint::default()
-        });
+        out.push(entrypoint(Kind::Library, &package, &source.path, 1, format!("import \"{module}\"")));
     }
 }
 
 fn python(view: &dyn IndexView, source: &Source, files: &[Source], out: &mut Vec<Entrypoint>) {
     let (path, text) = (&*source.path, source.text(view));
     let (dir, stem) = (dir_of(path), stem_of(path));
-    let is_package = |dir: &str| view.file_by_path(&indexd_model::path::join(dir, "__init__.py")).is_some();
-    let mut add = |kind: Kind, name: String, line: u32, how: String| {
-        let kind = kind_of(source, kind);
-        out.push(Entrypoint { kind, name, path: path.to_owned(), line, how, ..Entrypoint::default() });
+    let has = |dir: &str, name: &str| view.file_by_path(&join(dir, name)).is_some();
+    let is_package = |dir: &str| has(dir, "__init__.py");
+    let mut add = |kind: Kind, name: &str, line: u32, how: String| {
+        out.push(entrypoint(kind_of(source, kind), name, path, line, how));
     };
     if stem == "__main__" {
         let module = module_of(dir, &is_package);
-        add(Kind::Program, module.clone(), 1, format!("python -m {module}"));
-    } else if let Some(at) = main_guard(&text) {
-        let how = format!("python {path}");
-        add(Kind::Script, stem.to_owned(), scan::line_of(&text, at), how);
+        add(Kind::Program, &module, 1, format!("python -m {module}"));
+    } else if let Some(line) = main_guard(&text) {
+        add(Kind::Script, stem, line, format!("python {path}"));
     }
     if matches!(stem, "wsgi" | "asgi")
         && let Some(at) = text.find("\napplication =").or_else(|| text.find("\napp ="))
     {
-        add(Kind::Program, stem.to_owned(), scan::line_of(&text, at + 1), format!("{stem} application"));
+        add(Kind::Program, stem, scan::line_of(&text, at + 1), format!("{stem} application"));
     }
     let is_top = stem == "__init__" && !dir.is_empty() && !is_package(dir_of(dir));
-    let installs = |d: &str| {
-        ["pyproject.toml", "setup.py", "setup.cfg"]
-            .iter()
-            .any(|m| view.file_by_path(&indexd_model::path::join(d, m)).is_some())
-    };
+    let installs = |dir: &str| ["pyproject.toml", "setup.py", "setup.cfg"].iter().any(|m| has(dir, m));
     let root = dir_of(dir);
     let is_installed =
         installs(root) || matches!(file_name_of(root), "src" | "lib") && installs(dir_of(root));
     let is_tool =
         matches!(file_name_of(dir), "scripts" | "tools" | "docs" | "ci" | "benchmarks" | "profiling");
     if is_top && is_installed && !is_tool && source.is_product_code() && has_modules(files, dir) {
-        let name = file_name_of(dir).to_owned();
-        add(Kind::Library, name.clone(), 1, format!("import {name}"));
+        let name = file_name_of(dir);
+        add(Kind::Library, name, 1, format!("import {name}"));
     }
 }
 
@@ -225,30 +207,19 @@ fn has_modules(files: &[Source], dir: &str) -> bool {
 
 /// The dotted name of the package in a folder.
 fn module_of(dir: &str, is_package: &dyn Fn(&str) -> bool) -> String {
-    let mut parts = vec![file_name_of(dir)];
-    let mut at = dir_of(dir);
-    while !at.is_empty() && is_package(at) {
-        parts.push(file_name_of(at));
-        at = dir_of(at);
-    }
+    let around = ancestors(dir_of(dir)).take_while(|dir| !dir.is_empty() && is_package(dir));
+    let mut parts: Vec<&str> = std::iter::once(dir).chain(around).map(file_name_of).collect();
     parts.reverse();
     parts.join(".")
 }
 
-/// Offset of `if __name__ == "__main__":`.
-fn main_guard(text: &str) -> Option<usize> {
+/// The line of `if __name__ == "__main__":`.
+fn main_guard(text: &str) -> Option<u32> {
     let is_guard = |line: &str| {
         let rest = line.strip_prefix("if __name__")?.trim_start().strip_prefix("==")?.trim_start();
         rest.get(1..)?.starts_with("__main__").then_some(())
     };
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        if is_guard(line).is_some() {
-            return Some(at);
-        }
-        at += line.len();
-    }
-    None
+    (1..).zip(text.lines()).find_map(|(number, line)| is_guard(line).map(|()| number))
 }
 
 /// Adds files that a bundler or a runtime starts with by their name.
@@ -260,14 +231,7 @@ fn ecma(source: &Source, out: &mut Vec<Entrypoint>) {
     if is_root && matches!(stem, "index" | "main" | "server" | "cli") && source.is_product_code() {
         let how = format!("`{stem}` at the top of {}", if dir.is_empty() { "the repository" } else { dir });
         let name = if dir.is_empty() { stem } else { dir };
-        out.push(Entrypoint {
-            kind: Kind::Program,
-            name: name.to_owned(),
-            path: path.to_owned(),
-            line: 1,
-            how,
-            ..Entrypoint::default()
-        });
+        out.push(entrypoint(Kind::Program, name, path, 1, how));
     }
 }
 
@@ -297,14 +261,7 @@ fn main_function(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint
     } else {
         Kind::Program
     };
-    out.push(Entrypoint {
-        kind: kind_of(source, kind),
-        name: name.to_owned(),
-        path: source.path.to_string(),
-        line,
-        how: format!("function {wanted}"),
-        ..Entrypoint::default()
-    });
+    out.push(entrypoint(kind_of(source, kind), name, &source.path, line, format!("function {wanted}")));
 }
 
 #[cfg(test)]
@@ -314,8 +271,8 @@ mod tests {
     #[test]
     fn guards_stand_at_the_start_of_a_line() {
         for (text, expect) in [
-            ("import a\nif __name__ == \"__main__\":\n    a()\n", Some(9)),
-            ("if __name__=='__main__': a()", Some(0)),
+            ("import a\nif __name__ == \"__main__\":\n    a()\n", Some(2)),
+            ("if __name__=='__main__': a()", Some(1)),
             ("    if __name__ == '__main__':\n", None),
             ("# if __name__ == '__main__':\n", None),
         ] {

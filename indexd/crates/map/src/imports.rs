@@ -34,6 +34,7 @@ pub struct Use {
 }
 
 /// The uses of a file that leave the repository, with the modules that the file imports.
+#[derive(Default)]
 pub struct Outside {
     /// Sorted by place.
     pub uses: Vec<Use>,
@@ -117,10 +118,13 @@ fn plain(module: &str) -> &str {
     module.strip_prefix("node:").unwrap_or(module)
 }
 
+/// Returns true for `v2` and the like.
+pub fn is_version(part: &str) -> bool {
+    part.strip_prefix('v').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+}
+
 /// An import path without the version at its end: `/v2`, `.v3`.
 fn unversioned(path: &str) -> String {
-    let is_version =
-        |v: &str| v.strip_prefix('v').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     match path.rsplit_once('/') {
         Some((rest, last)) if is_version(last) => rest.to_owned(),
         Some((rest, last)) => match last.rsplit_once('.') {
@@ -190,21 +194,12 @@ pub fn inside_uses(view: &dyn IndexView, found: &mut dyn FnMut(&str, &str, &Use)
 /// The effect of a use; `None` unless it is known to touch the outside world.
 pub fn touches(language: Language, uses: &Outside, it: &Use, text: &str) -> Option<Touches> {
     let is_literal = || text[it.at + it.name.len()..].starts_with('{');
-    let acts = match it.role {
-        Role::Call | Role::Base | Role::Read => true,
-        Role::Type => is_literal(),
-        _ => false,
-    };
-    if !acts {
-        return None;
-    }
-    match &it.full {
-        Some(full) => {
-            known_packages::touched_by(language, full, it.role == Role::Call || it.role == Role::Base)
-        }
-        None => known_packages::touched_by_member(language, &it.name, it.role)
-            .filter(|(_, modules)| uses.imports(modules))
-            .map(|(t, _)| t),
+    match (it.role, &it.full) {
+        (Role::Call, None) => known_packages::touched_by_member(language, &it.name, &uses.modules),
+        (Role::Call | Role::Base, Some(full)) => known_packages::touched_by(language, full, true),
+        (Role::Read, Some(full)) => known_packages::touched_by(language, full, false),
+        (Role::Type, Some(full)) if is_literal() => known_packages::touched_by(language, full, false),
+        _ => None,
     }
 }
 

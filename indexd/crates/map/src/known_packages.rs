@@ -5,69 +5,42 @@
 //! star means every function of the module.
 
 pub use indexd_api::map::Touches;
-use indexd_model::{Language, Role};
+use indexd_model::Language;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use Touches::{FileSystem, Network, Process};
 
+/// The part of the world that functions touch, their module, and their names. A name with a dot before it is that
+/// of a member of values. For languages whose uses are not resolved, the module is `written`, and the rest is text
+/// of the source.
 type Row = (Touches, &'static str, &'static str);
 
-/// A member of values, known by its name: name, effect, and modules of which the file has to import at least
-/// one.
-type Member = (&'static str, Touches, &'static [&'static str]);
+/// The rows of `known.txt` by language.
+static KNOWN: LazyLock<BTreeMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
+    let mut out = BTreeMap::new();
+    for section in include_str!("known.txt").split("\n[").skip(1) {
+        let (languages, rows) = section.split_once("]\n").expect("a heading of the table");
+        let rows = rows.lines().filter(|line| !line.is_empty());
+        let rows: Vec<Row> = rows.map(|line| row(line).expect("a row of the table")).collect();
+        out.extend(languages.split(' ').map(|language| (language, rows.clone())));
+    }
+    out
+});
 
-const GO_MEMBERS: &[Member] = &[
-    ("Do", Network, &["net/http"]),
-    ("DialContext", Network, &["net"]),
-    ("ListenAndServe", Network, &["net/http"]),
-    ("ListenAndServeTLS", Network, &["net/http"]),
-];
-const PYTHON_MEMBERS: &[Member] = &[
-    ("read_text", FileSystem, &["pathlib"]),
-    ("write_text", FileSystem, &["pathlib"]),
-    ("read_bytes", FileSystem, &["pathlib"]),
-    ("write_bytes", FileSystem, &["pathlib"]),
-    ("iterdir", FileSystem, &["pathlib"]),
-    ("rglob", FileSystem, &["pathlib"]),
-    ("is_file", FileSystem, &["pathlib"]),
-    ("is_dir", FileSystem, &["pathlib"]),
-    ("mkdir", FileSystem, &["pathlib"]),
-    ("unlink", FileSystem, &["pathlib"]),
-    ("rmdir", FileSystem, &["pathlib"]),
-    ("symlink_to", FileSystem, &["pathlib"]),
-    ("open", FileSystem, &["pathlib"]),
-    ("connectTCP", Network, &["twisted.internet", "twisted.internet.reactor"]),
-    ("listenTCP", Network, &["twisted.internet", "twisted.internet.reactor"]),
-];
-
-/// The rows of one section of `known.txt`.
-fn section(name: &str) -> Vec<Row> {
-    let text = include_str!("known.txt");
-    let begin = text.find(name).map_or(text.len(), |at| at + name.len() + 1);
-    let rows = text[begin..].lines().take_while(|line| !line.is_empty());
-    let row = |line: &'static str| {
-        let mut parts = line.splitn(3, ' ');
-        let touches = match parts.next()? {
-            "files" => FileSystem,
-            "network" => Network,
-            "process" => Process,
-            _ => return None,
-        };
-        Some((touches, parts.next()?, parts.next()?))
+fn row(line: &'static str) -> Option<Row> {
+    let mut parts = line.splitn(3, ' ');
+    let touches = match parts.next()? {
+        "files" => FileSystem,
+        "network" => Network,
+        "process" => Process,
+        _ => return None,
     };
-    rows.map(|line| row(line).expect("a row of the table")).collect()
+    Some((touches, parts.next()?, parts.next()?))
 }
 
 fn table(language: Language) -> &'static [Row] {
-    static GO: LazyLock<Vec<Row>> = LazyLock::new(|| section("[go]"));
-    static PYTHON: LazyLock<Vec<Row>> = LazyLock::new(|| section("[python]"));
-    static ECMA: LazyLock<Vec<Row>> = LazyLock::new(|| section("[ecma]"));
-    match language {
-        Language::Go => &GO,
-        Language::Python => &PYTHON,
-        Language::TypeScript | Language::Tsx | Language::JavaScript => &ECMA,
-        _ => &[],
-    }
+    KNOWN.get(language.id()).map_or(&[], Vec::as_slice)
 }
 
 /// The effect of the function with this full name. Where a whole module is listed, only calls and base
@@ -83,18 +56,22 @@ pub fn touched_by(language: Language, full: &str, is_call: bool) -> Option<Touch
     own.or_else(whole).map(|(touches, ..)| *touches)
 }
 
-/// The effect of a member of this name, and the modules of which at least one has to be imported.
-pub fn touched_by_member(
-    language: Language,
-    name: &str,
-    role: Role,
-) -> Option<(Touches, &'static [&'static str])> {
-    let members = match language {
-        Language::Go => GO_MEMBERS,
-        Language::Python => PYTHON_MEMBERS,
-        _ => return None,
+/// The effect of the member of this name, in a file that imports these modules.
+pub fn touched_by_member(language: Language, name: &str, imported: &BTreeSet<String>) -> Option<Touches> {
+    let found = |(_, module, names): &&Row| {
+        names.split(' ').any(|n| n.strip_prefix('.') == Some(name)) && imported.contains(*module)
     };
-    members.iter().find(|(n, ..)| *n == name && role == Role::Call).map(|(_, t, m)| (*t, *m))
+    table(language)
+        .iter()
+        .filter(|(.., names)| names.starts_with('.'))
+        .find(found)
+        .map(|(touches, ..)| *touches)
+}
+
+/// Text of the source that touches the outside world.
+pub fn written(language: Language) -> impl Iterator<Item = (Touches, &'static str)> {
+    let rows = table(language).iter().filter(|(_, module, _)| *module == "written");
+    rows.map(|(touches, _, text)| (*touches, *text))
 }
 
 /// Every known function of Go's standard library, including those that read settings.
@@ -107,63 +84,10 @@ pub fn go_functions() -> impl Iterator<Item = (&'static str, &'static str)> {
         ),
     ];
     let touching = table(Language::Go).iter().map(|(_, module, names)| (*module, *names));
-    let all = touching.chain(SETTINGS).filter(|(module, names)| *names != "*" && !module.contains('.'));
+    let is_own = |(module, names): &(&str, &str)| !module.contains('.') && !names.starts_with(['*', '.']);
+    let all = touching.chain(SETTINGS).filter(is_own);
     all.flat_map(|(module, names)| names.split(' ').map(move |name| (module, name)))
 }
-
-/// Text of the source that touches the outside world, for languages whose uses are not resolved.
-pub const WRITTEN: &[(Language, &str, Touches)] = &[
-    (Language::Rust, "fs::read", FileSystem),
-    (Language::Rust, "fs::write", FileSystem),
-    (Language::Rust, "fs::create_dir", FileSystem),
-    (Language::Rust, "fs::remove_", FileSystem),
-    (Language::Rust, "fs::rename", FileSystem),
-    (Language::Rust, "fs::copy", FileSystem),
-    (Language::Rust, "fs::metadata", FileSystem),
-    (Language::Rust, "File::open", FileSystem),
-    (Language::Rust, "File::create", FileSystem),
-    (Language::Rust, "OpenOptions::new", FileSystem),
-    (Language::Rust, "TcpStream::connect", Network),
-    (Language::Rust, "TcpListener::bind", Network),
-    (Language::Rust, "UdpSocket::bind", Network),
-    (Language::Rust, "UnixStream::connect", Network),
-    (Language::Rust, "UnixListener::bind", Network),
-    (Language::Rust, "reqwest::", Network),
-    (Language::Rust, "Command::new", Process),
-    (Language::Java, "new File(", FileSystem),
-    (Language::Java, "Files.", FileSystem),
-    (Language::Java, "new FileInputStream(", FileSystem),
-    (Language::Java, "new FileOutputStream(", FileSystem),
-    (Language::Java, "new Socket(", Network),
-    (Language::Java, "new ServerSocket(", Network),
-    (Language::Java, "HttpClient.", Network),
-    (Language::Java, "new ProcessBuilder(", Process),
-    (Language::Java, "Runtime.getRuntime().exec(", Process),
-    (Language::Ruby, "File.open", FileSystem),
-    (Language::Ruby, "File.read", FileSystem),
-    (Language::Ruby, "File.write", FileSystem),
-    (Language::Ruby, "FileUtils.", FileSystem),
-    (Language::Ruby, "Net::HTTP", Network),
-    (Language::Ruby, "TCPSocket.", Network),
-    (Language::Ruby, "Open3.", Process),
-    (Language::Ruby, "Process.spawn", Process),
-    (Language::C, "fopen(", FileSystem),
-    (Language::C, "socket(", Network),
-    (Language::C, "execve(", Process),
-    (Language::C, "execvp(", Process),
-    (Language::C, "fork()", Process),
-    (Language::C, "system(", Process),
-    (Language::Cpp, "fopen(", FileSystem),
-    (Language::Cpp, "std::ifstream", FileSystem),
-    (Language::Cpp, "std::ofstream", FileSystem),
-    (Language::Cpp, "execvp(", Process),
-    (Language::Php, "fopen(", FileSystem),
-    (Language::Php, "file_get_contents(", FileSystem),
-    (Language::Php, "file_put_contents(", FileSystem),
-    (Language::Php, "curl_init(", Network),
-    (Language::Php, "proc_open(", Process),
-    (Language::Php, "shell_exec(", Process),
-];
 
 #[cfg(test)]
 mod tests {
@@ -171,8 +95,9 @@ mod tests {
 
     #[test]
     fn every_section_is_read_to_its_end() {
-        let tables = [Language::Go, Language::Python, Language::JavaScript].map(table);
-        assert_eq!(tables.map(|rows| rows.len()), [43, 90, 22]);
+        let tables = [Language::Go, Language::Python, Language::JavaScript, Language::Rust].map(table);
+        assert_eq!(tables.map(|rows| rows.len()), [45, 93, 22, 17]);
+        assert_eq!(written(Language::Rust).count(), 17);
     }
 
     #[test]

@@ -22,7 +22,7 @@ mod sources;
 mod tree;
 
 pub use indexd_api::map::{Place, RepoMap};
-use indexd_model::IndexView;
+use indexd_model::{IndexView, Language};
 
 /// Lines of the longest page.
 pub const LINES_MAX: usize = 500;
@@ -45,7 +45,7 @@ pub fn map(
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<RepoMap, Cancelled> {
     let files = sources::list(view);
-    let mut reading = settings::Reading::default();
+    let mut reading = settings::Reading::of(view);
     let mut effects = effects::Found::default();
     for source in files.iter().filter(|s| s.is_product_code()) {
         if is_cancelled() {
@@ -54,13 +54,13 @@ pub fn map(
         let text = source.text(view);
         let uses = imports::outside_uses(view, source, &text);
         effects.read(source, &text, &uses);
-        reading.read(view, source, &text, &uses);
+        reading.read(source, &text, &uses);
     }
+    let nothing = imports::Outside::default();
     imports::inside_uses(view, &mut |path, text, found| {
-        effects.add(path, found);
-        reading.call(view, path, text, found);
+        effects.add(Language::Go, path, text, found, &nothing);
+        reading.call(path, text, found, &nothing);
     });
-    reading.helpers(view);
     let reach = reach::Reach::of(view, &files);
     Ok(RepoMap {
         schema: "RepoMap".to_owned(),

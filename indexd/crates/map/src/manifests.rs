@@ -1,7 +1,7 @@
 //! Entry points that manifests declare: console scripts of Python, `main` and `bin` of packages of
 //! Node.js, binaries of Cargo.
 
-use crate::entrypoints::{Entrypoint, Kind};
+use crate::entrypoints::{Entrypoint, Kind, entrypoint};
 use crate::scan;
 use crate::sources::Source;
 use indexd_model::path::{dir_of, file_name_of, join};
@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 
 /// Reads all manifests of a repository.
 pub fn find(view: &dyn IndexView, files: &[Source], out: &mut Vec<Entrypoint>) {
-    for source in files.iter().filter(|s| is_own(s)) {
+    let others = [FileRoles::VENDORED, FileRoles::TEST, FileRoles::EXAMPLE];
+    for source in files.iter().filter(|s| !s.is_any(&others)) {
         let read: fn(&str) -> BTreeMap<String, String> = match file_name_of(&source.path) {
             "pyproject.toml" => pyproject,
             "setup.cfg" => setup_cfg,
@@ -31,12 +32,6 @@ pub fn find(view: &dyn IndexView, files: &[Source], out: &mut Vec<Entrypoint>) {
             out.push(script(view, &source.path, &mut places, &name, &target));
         }
     }
-}
-
-fn is_own(source: &Source) -> bool {
-    !source.roles.has(FileRoles::VENDORED)
-        && !source.roles.has(FileRoles::TEST)
-        && !source.roles.has(FileRoles::EXAMPLE)
 }
 
 /// The scripts of a `pyproject.toml`.
@@ -112,8 +107,7 @@ fn script(
         }
         None => (manifest.to_owned(), places_of.line(target)),
     };
-    let how = format!("console script `{name}` = {target}");
-    Entrypoint { kind: Kind::Program, name: name.to_owned(), path, line, how, ..Entrypoint::default() }
+    entrypoint(Kind::Program, name, &path, line, format!("console script `{name}` = {target}"))
 }
 
 /// The lines of the words of a manifest.
@@ -155,18 +149,17 @@ impl<'t> Places<'t> {
 fn node(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
     let text = source.text(view);
     let Ok(json) = serde_json::from_str::<serde_json::Value>(&text) else { return };
-    let name = json["name"].as_str().unwrap_or_default().to_owned();
+    let name = json["name"].as_str().unwrap_or_default();
     let dir = dir_of(&source.path);
     let mut places = Places::new(&text);
     let mut add = |kind: Kind, name: &str, target: &str, how: &str| {
         let path = join(dir, target.trim_start_matches("./"));
         let found = view.file_by_path(&path).is_some();
         let (path, line) = if found { (path, 1) } else { (source.path.to_string(), places.line(target)) };
-        let how = format!("{how} = {target}");
-        out.push(Entrypoint { kind, name: name.to_owned(), path, line, how, ..Entrypoint::default() });
+        out.push(entrypoint(kind, name, &path, line, format!("{how} = {target}")));
     };
     match &json["bin"] {
-        serde_json::Value::String(target) => add(Kind::Program, &name, target, "package.json `bin`"),
+        serde_json::Value::String(target) => add(Kind::Program, name, target, "package.json `bin`"),
         serde_json::Value::Object(all) => {
             for (bin, target) in all {
                 add(Kind::Program, bin, target.as_str().unwrap_or_default(), "package.json `bin`");
@@ -176,7 +169,7 @@ fn node(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
     }
     for key in ["main", "module", "exports"] {
         if let Some(target) = json[key].as_str().or_else(|| json[key]["."].as_str()) {
-            add(Kind::Library, &name, target, &format!("package.json `{key}`"));
+            add(Kind::Library, name, target, &format!("package.json `{key}`"));
         }
     }
 }
@@ -193,13 +186,11 @@ fn cargo(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
         let path = join(dir, target);
         if view.file_by_path(&path).is_some() {
             let how = if kind == Kind::Library { "crate" } else { "binary of the crate" };
-            let (name, how) = (name.to_owned(), how.to_owned());
-            out.push(Entrypoint { kind, name, path, line: 1, how, ..Entrypoint::default() });
+            out.push(entrypoint(kind, name, &path, 1, how.to_owned()));
         }
     };
     let path_in = |table: &toml::Value| table.get("path").and_then(toml::Value::as_str).map(str::to_owned);
-    let lib = table.get("lib").and_then(path_in).unwrap_or_else(|| "src/lib.rs".to_owned());
-    add(Kind::Library, name, &lib);
+    add(Kind::Library, name, table.get("lib").and_then(path_in).as_deref().unwrap_or("src/lib.rs"));
     let bins = table.get("bin").and_then(toml::Value::as_array);
     for bin in bins.into_iter().flatten() {
         let bin_name = bin.get("name").and_then(toml::Value::as_str).unwrap_or(name);

@@ -25,14 +25,14 @@ pub fn find(view: &dyn IndexView, files: &[Source], reach: &Reach) -> Vec<Module
 }
 
 fn module(view: &dyn IndexView, dir: &str, sources: &[&Source], reach: &Reach) -> Module {
-    let mut languages: BTreeMap<&'static str, (usize, Language)> = BTreeMap::new();
-    for s in sources {
-        languages.entry(s.language.id()).or_insert((0, s.language)).0 += 1;
+    let mut languages: BTreeMap<&str, Vec<&Source>> = BTreeMap::new();
+    for &s in sources {
+        languages.entry(s.language.id()).or_default().push(s);
     }
     // Ties go to the first name.
-    let language = languages.iter().max_by_key(|(id, (n, _))| (*n, std::cmp::Reverse(**id)));
-    let language = language.map_or(Language::Text, |(_, (_, l))| *l);
-    let own: Vec<&Source> = sources.iter().copied().filter(|s| s.language == language).collect();
+    let own = languages.into_iter().max_by_key(|(id, of)| (of.len(), std::cmp::Reverse(*id)));
+    let own = own.map(|(_, of)| of).unwrap_or_default();
+    let language = own.first().map_or(Language::Text, |s| s.language);
     let fallback = if dir.is_empty() { "." } else { file_name_of(dir) };
     let name = match language {
         Language::Go => package_of(view, &own).unwrap_or_else(|| fallback.to_owned()),

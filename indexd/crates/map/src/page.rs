@@ -137,7 +137,7 @@ fn total(parts: &[Part]) -> usize {
 /// removed entries.
 fn shorten(lines: &mut Vec<Line>, n: usize) -> usize {
     // Every group loses its last entries evenly, so that none vanishes; the longest group loses first.
-    let mut kept: Vec<usize> = groups(lines).iter().map(ExactSizeIterator::len).collect();
+    let mut kept: Vec<usize> = lines.split(|line| line.is_heading).map(<[Line]>::len).collect();
     let mut longest: BinaryHeap<(usize, Reverse<usize>)> =
         kept.iter().copied().zip((0..).map(Reverse)).collect();
     let mut gone = 0;
@@ -160,19 +160,6 @@ fn shorten(lines: &mut Vec<Line>, n: usize) -> usize {
         n_seen <= kept[group]
     });
     gone
-}
-
-/// Runs of entries: before the first heading, and after each.
-fn groups(lines: &[Line]) -> Vec<std::ops::Range<usize>> {
-    let mut out = Vec::from([std::ops::Range::<usize>::default()]);
-    for (i, line) in lines.iter().enumerate() {
-        if line.is_heading {
-            out.push(i + 1..i + 1);
-        } else if let Some(last) = out.last_mut() {
-            last.end = i + 1;
-        }
-    }
-    out
 }
 
 /// A text without line ends, for one line of a list.
@@ -305,14 +292,15 @@ fn divide(dir: &str, modules: &[Module], limits: (u64, u64), out: &mut Vec<Modul
     }
     out.extend(own.cloned());
     let start = if dir.is_empty() { 0 } else { dir.len() + 1 };
-    let below: Vec<Module> = modules.iter().filter(|m| m.path != dir).cloned().collect();
     let child = |m: &Module| {
         let end = m.path[start..].find('/').map_or(m.path.len(), |at| start + at);
         m.path[..end].to_owned()
     };
     // Folders with a common beginning need not be neighbours in the order of paths.
     let mut children: BTreeMap<String, Vec<Module>> = BTreeMap::new();
-    below.into_iter().for_each(|m| children.entry(child(&m)).or_default().push(m));
+    for m in modules.iter().filter(|m| m.path != dir) {
+        children.entry(child(m)).or_default().push(m.clone());
+    }
     for (dir, modules) in children {
         divide(&dir, &modules, limits, out);
     }
@@ -368,37 +356,36 @@ fn place(p: &Place) -> String {
 
 /// Many keys, by the file that parses or declares them: `path: key (line), ...`.
 fn by_file(settings: &[&Setting]) -> Vec<Line> {
-    let mut files: BTreeMap<(String, String), Vec<(u32, String)>> = BTreeMap::new();
-    let mut filled: BTreeMap<(String, String), &Place> = BTreeMap::new();
+    // By file and type: the keys, and the first place that fills them.
+    let mut files: BTreeMap<(&str, &str), (Vec<(u32, &str)>, Option<&Place>)> = BTreeMap::new();
     for s in settings {
-        let places: Vec<&Place> = match (&s.declared_at, s.kind) {
-            (Some(at), Kind::Setting | Kind::Field) => vec![at],
-            _ => s.parsed_at.iter().collect(),
+        let (places, is_declared) = match (&s.declared_at, s.kind) {
+            (Some(at), Kind::Setting | Kind::Field) => (std::slice::from_ref(at), true),
+            _ => (&s.parsed_at[..], false),
         };
-        if let Some(at) = s.declared_at.as_ref().filter(|_| s.kind == Kind::Field)
-            && let Some(read) = s.parsed_at.iter().find(|p| *p != at)
-        {
-            filled.entry((at.path.clone(), s.of.clone())).or_insert(read);
-        }
         for p in places {
-            files.entry((p.path.clone(), s.of.clone())).or_default().push((p.line, s.key.clone()));
+            let (keys, filled) = files.entry((&p.path, &s.of)).or_default();
+            keys.push((p.line, &s.key));
+            if is_declared && s.kind == Kind::Field {
+                *filled = filled.or_else(|| s.parsed_at.iter().find(|read| *read != p));
+            }
         }
     }
     let mut out = Vec::new();
     // Those that declare the most keys come first.
     let mut files: Vec<_> = files.into_iter().collect();
-    files.sort_by_key(|(_, keys)| Reverse(keys.len()));
-    for ((path, of), mut keys) in files {
-        keys.sort();
-        let read = filled.get(&(path.clone(), of.clone())).map(|p| format!(", filled at {}", place(p)));
-        let of = if of.is_empty() { String::new() } else { format!(" {}", code(&of)) };
-        let title = format!("{}{of}{}", plain(&path), read.unwrap_or_default());
+    files.sort_by_key(|(_, (keys, _))| Reverse(keys.len()));
+    for ((path, of), (mut keys, filled)) in files {
+        keys.sort_unstable();
+        let read = filled.map(|p| format!(", filled at {}", place(p)));
+        let of = if of.is_empty() { String::new() } else { format!(" {}", code(of)) };
+        let title = format!("{}{of}{}", plain(path), read.unwrap_or_default());
         let mut line = format!("- {title}:");
         for (at, key) in keys {
             if line.len() > LINE_CHARS {
                 out.push(entry(std::mem::replace(&mut line, " ".to_owned())));
             }
-            line += &format!(" {} ({at})", code(&key));
+            line += &format!(" {} ({at})", code(key));
         }
         out.push(entry(line));
     }
@@ -451,7 +438,7 @@ fn branches(folders: &[Folder], depth: usize, most: usize) -> Vec<Line> {
         if *n > most {
             hidden = Some(&f.path);
             if *n == most + 1 {
-                let all = folders.iter().filter(|o| o.depth == f.depth && is_child(&o.path, parent)).count();
+                let all = folders.iter().filter(|o| o.depth == f.depth && dir_of(&o.path) == parent).count();
                 out.push(entry(format!("{indent}- {} more", all - most)));
             }
             continue;
@@ -461,10 +448,6 @@ fn branches(folders: &[Folder], depth: usize, most: usize) -> Vec<Line> {
         out.push(entry(format!("{indent}- {}{slash} ({})", plain(name), f.files)));
     }
     out
-}
-
-fn is_child(path: &str, parent: &str) -> bool {
-    dir_of(path) == parent && !path.is_empty()
 }
 
 #[cfg(test)]

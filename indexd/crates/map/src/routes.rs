@@ -1,6 +1,6 @@
 //! Addresses that web frameworks serve: files by their place (Next, Remix, React Router), and handlers of Express.
 
-use crate::entrypoints::{Entrypoint, Kind};
+use crate::entrypoints::{Entrypoint, Kind, entrypoint};
 use crate::scan;
 use crate::sources::Source;
 use indexd_model::IndexView;
@@ -14,8 +14,7 @@ pub fn find(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
     let Some((dir, manifest)) = manifest_of(view, source) else { return };
     let needs = |name: &str| manifest.contains(&format!("\"{name}"));
     let mut add = |name: String, line: u32, how: &str| {
-        let (path, how) = (source.path.to_string(), how.to_owned());
-        out.push(Entrypoint { kind: Kind::Program, name, path, line, how, ..Entrypoint::default() });
+        out.push(entrypoint(Kind::Program, &name, &source.path, line, how.to_owned()));
     };
     let inner = source.path[dir.len()..].trim_start_matches('/');
     let inner = inner.strip_prefix("src/").unwrap_or(inner);

@@ -22,8 +22,8 @@ const HELPERS_DEEP_MAX: usize = 2;
 const PLACES_MAX: usize = 50;
 
 /// Settings read so far.
-#[derive(Default)]
-pub struct Reading {
+pub struct Reading<'v> {
+    view: &'v dyn IndexView,
     /// By kind, key and owner.
     found: BTreeMap<(Kind, String, String), Entry>,
     /// Functions that pass a parameter on as a key.
@@ -40,25 +40,31 @@ struct Entry {
     parsed_at: BTreeSet<Place>,
 }
 
-impl Reading {
+impl<'v> Reading<'v> {
+    /// Nothing is read yet.
+    pub fn of(view: &'v dyn IndexView) -> Self {
+        let (found, helpers, asked, decoded) = Default::default();
+        Self { view, found, helpers, asked, decoded }
+    }
+
     /// Reads one file.
-    pub fn read(&mut self, view: &dyn IndexView, source: &Source, text: &str, uses: &Outside) {
+    pub fn read(&mut self, source: &Source, text: &str, uses: &Outside) {
         match source.language {
-            Language::Go => go::read(self, view, source, text, uses),
-            Language::Python => python::read(self, view, source, text, uses),
+            Language::Go => go::read(self, source, text, uses),
+            Language::Python => python::read(self, source, text, uses),
             _ => written::read(self, source, text),
         }
     }
 
     /// Reads one call of a function of Go's standard library.
-    pub fn call(&mut self, view: &dyn IndexView, path: &str, text: &str, it: &Use) {
-        go::call(self, view, path, text, it, &Outside { uses: Vec::new(), modules: BTreeSet::new() });
+    pub fn call(&mut self, path: &str, text: &str, it: &Use, uses: &Outside) {
+        go::call(self, path, text, it, uses);
     }
 
-    fn parsed(&mut self, kind: Kind, key: &str, of: &str, place: Place) {
+    fn parsed(&mut self, kind: Kind, key: &str, place: Place) {
         if scan::is_key(key) {
             let dashes = if kind == Kind::Flag && !key.starts_with('-') { "--" } else { "" };
-            let entry = self.found.entry((kind, format!("{dashes}{key}"), of.to_owned())).or_default();
+            let entry = self.found.entry((kind, format!("{dashes}{key}"), String::new())).or_default();
             if entry.parsed_at.len() < PLACES_MAX {
                 entry.parsed_at.insert(place);
             }
@@ -73,20 +79,12 @@ impl Reading {
 
     /// Reads an argument that names a key: a literal, a constant, or a parameter of the function around it,
     /// which makes that function a helper.
-    fn argument(
-        &mut self,
-        view: &dyn IndexView,
-        kind: Kind,
-        argument: &str,
-        place: Place,
-        source: DefDoc,
-        depth: usize,
-    ) {
+    fn argument(&mut self, kind: Kind, argument: &str, place: Place, source: DefDoc, depth: usize) {
         if let Some(key) = scan::literal(argument) {
-            self.parsed(kind, key, "", place);
-        } else if let Some(key) = constant(view, argument, &place.path) {
-            self.parsed(kind, &key, "", place);
-        } else if depth < HELPERS_DEEP_MAX && has_parameter(view, source, argument) {
+            self.parsed(kind, key, place);
+        } else if let Some(key) = constant(self.view, argument, &place.path) {
+            self.parsed(kind, &key, place);
+        } else if depth < HELPERS_DEEP_MAX && has_parameter(self.view, source, argument) {
             let is_known = self.helpers.iter().any(|(d, k, _)| (*d, *k) == (source, kind));
             if !is_known {
                 self.helpers.push((source, kind, depth));
@@ -95,7 +93,8 @@ impl Reading {
     }
 
     /// Reads the calls of helpers.
-    pub fn helpers(&mut self, view: &dyn IndexView) {
+    fn read_helpers(&mut self) {
+        let view = self.view;
         let mut next = 0;
         while let Some(&(helper, kind, depth)) = self.helpers.get(next) {
             next += 1;
@@ -115,7 +114,7 @@ impl Reading {
                         arguments.iter().filter(|a| scan::literal(a).is_some_and(scan::is_key)).find(fits);
                     if let Some(named) = named.or_else(|| arguments.iter().find(|a| is_name(a) && fits(a))) {
                         let place = Place { path: file.path.to_string(), line: o.line };
-                        self.argument(view, kind, named, place, edge.site(), depth + 1);
+                        self.argument(kind, named, place, edge.site(), depth + 1);
                     }
                 }
             }
@@ -124,6 +123,7 @@ impl Reading {
 
     /// Returns everything found, sorted by kind, then by key.
     pub fn finish(mut self) -> Vec<Setting> {
+        self.read_helpers();
         let asked = std::mem::take(&mut self.asked);
         let mut declared: BTreeSet<String> = BTreeSet::new();
         for ((kind, key, _), entry) in &mut self.found {
@@ -138,7 +138,7 @@ impl Reading {
             }
         }
         for (key, places) in asked.into_iter().filter(|(key, _)| !declared.contains(key)) {
-            places.into_iter().for_each(|p| self.parsed(Kind::Setting, &key, "", p));
+            places.into_iter().for_each(|p| self.parsed(Kind::Setting, &key, p));
         }
         let setting = |((kind, key, of), e): ((Kind, String, String), Entry)| {
             let mut parsed_at: Vec<Place> = e.parsed_at.into_iter().collect();
@@ -177,20 +177,14 @@ fn constant(view: &dyn IndexView, name: &str, path: &str) -> Option<String> {
         return None;
     }
     let last = name.rsplit('.').next()?;
-    let mut best: Option<(usize, String)> = None;
+    let mut best: Option<(u8, String)> = None;
     for def in view.defs_named(last) {
         let record = view.def(def);
         if !matches!(record.kind, DefKind::Constant | DefKind::Variable) {
             continue;
         }
         let at = view.path(record.file);
-        let distance = if *at == *path {
-            0
-        } else if dir_of(&at) == dir_of(path) {
-            1
-        } else {
-            2
-        };
+        let distance = u8::from(*at != *path) + u8::from(dir_of(&at) != dir_of(path));
         let text = view.text(record.file);
         if let Some(value) = value_of(&text, record.name_span.end as usize)
             && best.as_ref().is_none_or(|(d, _)| distance < *d)

@@ -35,19 +35,19 @@ impl Source {
         Some(Facts::outside(&interface).str(interface.package?).to_owned())
     }
 
+    /// Returns true for a file with one of these roles.
+    pub fn is_any(&self, roles: &[FileRoles]) -> bool {
+        roles.iter().any(|role| self.roles.has(*role))
+    }
+
     /// Returns true for code that the repository itself wrote: not a copy of another one, not generated.
     pub fn is_own_code(&self) -> bool {
-        self.language.is_code()
-            && !self.roles.has(FileRoles::VENDORED)
-            && !self.roles.has(FileRoles::GENERATED)
+        self.language.is_code() && !self.is_any(&[FileRoles::VENDORED, FileRoles::GENERATED])
     }
 
     /// Returns true for code of the product itself: no test, no example, no document.
     pub fn is_product_code(&self) -> bool {
-        self.is_own_code()
-            && !self.roles.has(FileRoles::TEST)
-            && !self.roles.has(FileRoles::EXAMPLE)
-            && !self.roles.has(FileRoles::DOC)
+        self.is_own_code() && !self.is_any(&[FileRoles::TEST, FileRoles::EXAMPLE, FileRoles::DOC])
     }
 }
 

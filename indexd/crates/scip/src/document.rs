@@ -6,11 +6,12 @@
 //! quotes, overloads of which only the first is called a definition.
 
 use crate::import::{ForeignDocument, ForeignIndex, ForeignOccurrence};
-use crate::symbol::{Suffix, Symbol};
+use crate::symbol::Symbol;
 use crate::text::{Encoding, Text, is_identifier};
 use indexd_model::path::{dir_of, file_name_of, stem_of};
 use indexd_model::{ContentHash, DefFlags, DefIdx, DefRef, Facts, FileDoc, Interface, Language, Span, names};
 use rustc_hash::{FxHashMap, FxHashSet};
+use scip::types::descriptor::Suffix;
 use std::sync::Arc;
 
 /// A document whose text is available.
@@ -59,28 +60,20 @@ impl Open {
         let aliases =
             interface.imports.iter().filter_map(|i| i.alias).map(|a| facts.str(a).to_owned()).collect();
         let mut siblings: FxHashMap<String, Vec<DefIdx>> = FxHashMap::default();
-        let repeated: FxHashSet<String> = (0..interface.defs.len() as u32)
-            .map(DefIdx)
-            .filter(|d| facts.def(*d).ordinal == 1)
-            .map(|d| names::descriptor(&facts, d))
-            .collect();
-        for d in (0..interface.defs.len() as u32).map(DefIdx).filter(|_| !repeated.is_empty()) {
-            let descriptor = names::descriptor(&facts, d);
-            if repeated.contains(&descriptor) {
-                siblings.entry(descriptor).or_default().push(d);
-            }
+        for d in (0..interface.defs.len() as u32).map(DefIdx) {
+            siblings.entry(names::descriptor(&facts, d)).or_default().push(d);
         }
+        siblings.retain(|_, all| all.len() > 1);
         Self { file, path, hash, text, starts, aliases, siblings, places, interface }
     }
 
     /// Our definition that is introduced by a definition occurrence.
     pub fn defined(&self, place: &OpenPlace, symbol: Option<&Symbol>) -> Option<DefRef> {
-        let def = match symbol.and_then(Symbol::last) {
+        let def = match symbol.and_then(|s| s.descriptors.last()) {
             // A package or module is defined at the package clause of a Go file, or at the first byte of a
             // Python file.
-            Some(d) if matches!(d.suffix, Suffix::Namespace | Suffix::Meta) || place.span.is_empty() => {
-                matches!(d.suffix, Suffix::Namespace | Suffix::Meta).then_some(DefIdx::NONE)?
-            }
+            Some(d) if d.is_module() => DefIdx::NONE,
+            Some(_) if place.span.is_empty() => return None,
             _ => {
                 let def = *self.starts.get(&place.token.start)?;
                 let facts = Facts::outside(&self.interface);
@@ -101,9 +94,7 @@ impl Open {
     /// Returns true if a place that an indexer calls external may name that symbol. An attribute of a Python
     /// value is not a member of a module, although indexers say so of attributes named like builtins.
     pub fn may_be_external(&self, place: &OpenPlace, symbol: Option<&Symbol>) -> bool {
-        let Some(Symbol::Global { descriptors, .. }) = symbol else {
-            return false;
-        };
+        let descriptors = symbol.map_or(&[][..], |s| &s.descriptors);
         let is_of_module = descriptors.len() == 2 && descriptors[0].suffix == Suffix::Namespace;
         match place.base(&self.text) {
             Some(base) if is_of_module && self.interface.language == Language::Python => {
@@ -214,16 +205,11 @@ impl OpenPlace {
     /// Returns true if the text of a definition is the last name of its symbol. Modules and packages are
     /// defined at places of the indexer's choice.
     fn is_named_after(&self, symbol: &str, text: &str) -> bool {
-        let Some(symbol) = Symbol::parse(symbol) else {
-            return false;
-        };
-        match symbol.last() {
-            Some(d) => {
-                let is_module = matches!(d.suffix, Suffix::Namespace | Suffix::Meta);
-                self.span.is_empty() || is_module || is_written_as(&d.name, self.word(text))
-            }
-            None => true,
-        }
+        Symbol::parse(symbol).is_some_and(|symbol| {
+            symbol.descriptors.last().is_none_or(|d| {
+                self.span.is_empty() || d.is_module() || is_written_as(&d.name, self.word(text))
+            })
+        })
     }
 }
 

@@ -103,32 +103,28 @@ impl Exporter<'_> {
             .collect();
         let mut page =
             Page { record, language, text: &text, occurrences: BTreeMap::new(), symbols: BTreeMap::new() };
-        let mut local = FxHashMap::default();
-        for (doc, idx) in &defs {
-            let def = view.def(*doc);
-            let symbol = self.symbol(file, *idx).or_else(|| {
-                let is_named =
-                    idx.some().is_some() && !matches!(&*def.name, "" | "_") && !def.name_span.is_empty();
-                is_named.then(|| format!("local {}", local.len())).inspect(|l| {
-                    local.insert(*doc, l.clone());
-                })
+        let (mut own, mut n_local): (FxHashMap<DefDoc, String>, u32) = Default::default();
+        for &(doc, idx) in &defs {
+            let def = view.def(doc);
+            let is_file = idx == DefIdx::NONE;
+            let is_named = !is_file && !matches!(&*def.name, "" | "_") && !def.name_span.is_empty();
+            let symbol = self.symbol(file, idx).or_else(|| {
+                n_local += u32::from(is_named);
+                is_named.then(|| format!("local {}", n_local - 1))
             });
             if let Some(symbol) = symbol {
-                page.define(symbol, &def, idx.some().is_none());
+                page.define(symbol.clone(), &def, is_file);
+                own.insert(doc, symbol);
             }
         }
-        for (doc, idx) in &defs {
-            let own = self.symbol(file, *idx).or_else(|| local.get(doc).cloned());
-            for edge in view.edges_from(*doc, &EdgeKind::ALL) {
-                let target = match local.get(&edge.target) {
-                    Some(l) => Some(l.clone()),
-                    None => {
-                        let t = view.def(edge.target);
-                        self.symbol(t.file, t.idx)
-                    }
-                };
+        for (doc, _) in defs {
+            for edge in view.edges_from(doc, &EdgeKind::ALL) {
+                let target = own.get(&edge.target).cloned().or_else(|| {
+                    let target = view.def(edge.target);
+                    self.symbol(target.file, target.idx)
+                });
                 if let Some(target) = target {
-                    page.edge(own.as_deref(), &edge, &target, self.confidence_min);
+                    page.edge(own.get(&doc).map(String::as_str), &edge, &target, self.confidence_min);
                 }
             }
         }
@@ -196,10 +192,9 @@ impl Page<'_> {
                 continue;
             }
             let role = match o.role {
-                _ if edge.kind == EdgeKind::Import => {
+                role if edge.kind == EdgeKind::Import || role == Role::Import => {
                     SymbolRole::Import as i32 | SymbolRole::ReadAccess as i32
                 }
-                Role::Import => SymbolRole::Import as i32 | SymbolRole::ReadAccess as i32,
                 Role::Write | Role::Key => SymbolRole::WriteAccess as i32,
                 _ => SymbolRole::ReadAccess as i32,
             };
@@ -237,14 +232,9 @@ impl Page<'_> {
     }
 
     fn finish(self) -> Document {
-        let mut marks = 0;
-        for (role, mark) in
-            [(FileRoles::TEST, SymbolRole::Test), (FileRoles::GENERATED, SymbolRole::Generated)]
-        {
-            if self.record.roles.has(role) {
-                marks |= mark as i32;
-            }
-        }
+        let mark = |role, mark: SymbolRole| if self.record.roles.has(role) { mark as i32 } else { 0 };
+        let marks =
+            mark(FileRoles::TEST, SymbolRole::Test) | mark(FileRoles::GENERATED, SymbolRole::Generated);
         let occurrences = self.occurrences.into_iter().map(|((range, symbol), (roles, around))| Occurrence {
             range: range_of(range),
             symbol,

@@ -9,6 +9,7 @@ use indexd_model::ContentHash;
 use indexd_model::limits::{
     SCIP_BYTES_MAX, SCIP_DOCUMENTS_MAX, SCIP_OCCURRENCE_BYTES_MAX, SCIP_OCCURRENCES_MAX,
 };
+use protobuf::rt::WireType;
 use protobuf::{CodedInputStream, Message};
 use rustc_hash::FxHashMap;
 use scip::types::occurrence::Typed_range;
@@ -106,34 +107,18 @@ pub fn read(bytes: &[u8]) -> Result<ForeignIndex, ScipError> {
         return Err(ScipError::TooLarge { bytes: bytes.len(), max: SCIP_BYTES_MAX });
     }
     let mut reader = Reader::default();
-    fields(bytes, &mut |number, body| reader.index_field(number, body))
-        .map_err(|e| e.in_place("the index"))?;
-    let index = reader.finish();
-    if index.documents.is_empty() {
-        return Err(ScipError::Empty);
-    }
-    Ok(index)
-}
-
-/// An error without the place, which is added later.
-enum Fault {
-    Decode(protobuf::Error),
-    Named(ScipError),
-}
-
-impl Fault {
-    fn in_place(self, place: &str) -> ScipError {
-        match self {
-            Self::Decode(source) => ScipError::Malformed { place: place.to_owned(), source },
-            Self::Named(e) => e,
+    let malformed = |source| ScipError::Malformed { place: "the index".to_owned(), source };
+    for field in fields(bytes) {
+        match field.map_err(malformed)? {
+            (1, Body::Bytes(b)) => reader.metadata(b).map_err(malformed)?,
+            (2, Body::Bytes(b)) => reader.document(b)?,
+            _ => {}
         }
     }
-}
-
-impl From<protobuf::Error> for Fault {
-    fn from(e: protobuf::Error) -> Self {
-        Self::Decode(e)
+    if reader.index.documents.is_empty() {
+        return Err(ScipError::Empty);
     }
+    Ok(reader.index)
 }
 
 /// The value of one field of a message.
@@ -142,10 +127,14 @@ enum Body<'b> {
     Varint(u64),
 }
 
-/// Calls `f` with number and value of each field; fixed-width fields and groups are skipped.
-fn fields(bytes: &[u8], f: &mut dyn FnMut(u32, Body) -> Result<(), Fault>) -> Result<(), Fault> {
-    use protobuf::rt::WireType;
+/// Number and value of each field; fixed-width fields and groups are skipped.
+fn fields(bytes: &[u8]) -> impl Iterator<Item = protobuf::Result<(u32, Body<'_>)>> {
     let mut input = CodedInputStream::from_bytes(bytes);
+    std::iter::from_fn(move || field(bytes, &mut input).transpose())
+}
+
+/// The next field; `None` at the end.
+fn field<'b>(bytes: &'b [u8], input: &mut CodedInputStream) -> protobuf::Result<Option<(u32, Body<'b>)>> {
     while let Some(tag) = input.read_raw_tag_or_eof()? {
         match WireType::new(tag & 7) {
             Some(WireType::LengthDelimited) => {
@@ -153,17 +142,14 @@ fn fields(bytes: &[u8], f: &mut dyn FnMut(u32, Body) -> Result<(), Fault>) -> Re
                 let start = input.pos() as usize;
                 input.skip_raw_bytes(len)?;
                 let end = input.pos() as usize;
-                f(tag >> 3, Body::Bytes(bytes.get(start..end).unwrap_or(&[])))?;
+                return Ok(Some((tag >> 3, Body::Bytes(bytes.get(start..end).unwrap_or(&[])))));
             }
-            Some(WireType::Varint) => f(tag >> 3, Body::Varint(input.read_raw_varint64()?))?,
+            Some(WireType::Varint) => return Ok(Some((tag >> 3, Body::Varint(input.read_raw_varint64()?)))),
             Some(other) => input.skip_field(other)?,
-            // Reading a field of an unknown kind returns the decoder's own error.
-            None => {
-                return Err(Fault::Decode(std::io::Error::other("unknown wire type").into()));
-            }
+            None => return Err(std::io::Error::other("unknown wire type").into()),
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 #[derive(Default)]
@@ -174,37 +160,32 @@ struct Reader {
 }
 
 impl Reader {
-    fn finish(self) -> ForeignIndex {
-        self.index
+    fn metadata(&mut self, bytes: &[u8]) -> protobuf::Result<()> {
+        let metadata = Metadata::parse_from_bytes(bytes)?;
+        let tool = metadata.tool_info.as_ref();
+        self.index.tool =
+            tool.map_or_else(String::new, |t| format!("{} {}", t.name, t.version).trim().to_owned());
+        self.index.project_root = metadata.project_root;
+        Ok(())
     }
 
-    fn index_field(&mut self, number: u32, body: Body) -> Result<(), Fault> {
-        match (number, body) {
-            (1, Body::Bytes(b)) => {
-                let metadata = Metadata::parse_from_bytes(b)?;
-                self.index.tool = match metadata.tool_info.as_ref() {
-                    Some(t) => format!("{} {}", t.name, t.version).trim().to_owned(),
-                    None => String::new(),
-                };
-                self.index.project_root = metadata.project_root;
-            }
-            (2, Body::Bytes(b)) => {
-                if self.index.documents.len() >= SCIP_DOCUMENTS_MAX {
-                    return Err(Fault::Named(ScipError::TooMany {
-                        what: "documents",
-                        max: SCIP_DOCUMENTS_MAX,
-                    }));
-                }
-                let mut document = ForeignDocument::default();
-                let read = fields(b, &mut |number, body| self.document_field(&mut document, number, body));
-                read.map_err(|e| {
-                    let n = self.index.documents.len();
-                    Fault::Named(e.in_place(&format!("document {n} ({:?})", document.path)))
-                })?;
-                self.index.documents.push(document);
-            }
-            _ => {}
+    fn document(&mut self, bytes: &[u8]) -> Result<(), ScipError> {
+        let n = self.index.documents.len();
+        if n >= SCIP_DOCUMENTS_MAX {
+            return Err(ScipError::TooMany { what: "documents", max: SCIP_DOCUMENTS_MAX });
         }
+        let mut document = ForeignDocument::default();
+        for field in fields(bytes) {
+            let read = field.and_then(|(number, body)| self.document_field(&mut document, number, body));
+            read.map_err(|source| {
+                let place = format!("document {n} ({:?})", document.path);
+                ScipError::Malformed { place, source }
+            })?;
+            if self.n_occurrences > SCIP_OCCURRENCES_MAX {
+                return Err(ScipError::TooMany { what: "occurrences", max: SCIP_OCCURRENCES_MAX });
+            }
+        }
+        self.index.documents.push(document);
         Ok(())
     }
 
@@ -213,9 +194,11 @@ impl Reader {
         document: &mut ForeignDocument,
         number: u32,
         body: Body,
-    ) -> Result<(), Fault> {
+    ) -> protobuf::Result<()> {
         match (number, body) {
-            (1, Body::Bytes(b)) => document.path = utf8(b)?.to_owned(),
+            (1, Body::Bytes(b)) => {
+                document.path = std::str::from_utf8(b).map_err(std::io::Error::other)?.to_owned();
+            }
             (2, Body::Bytes(b)) => self.occurrence(document, b)?,
             (5, Body::Bytes(b)) if !b.is_empty() => document.text = Some(ContentHash::of(b)),
             (6, Body::Varint(v)) => {
@@ -231,7 +214,7 @@ impl Reader {
         Ok(())
     }
 
-    fn occurrence(&mut self, document: &mut ForeignDocument, bytes: &[u8]) -> Result<(), Fault> {
+    fn occurrence(&mut self, document: &mut ForeignDocument, bytes: &[u8]) -> protobuf::Result<()> {
         if bytes.len() > SCIP_OCCURRENCE_BYTES_MAX {
             document.n_malformed += 1;
             return Ok(());
@@ -245,9 +228,6 @@ impl Reader {
             return Ok(());
         };
         self.n_occurrences += 1;
-        if self.n_occurrences > SCIP_OCCURRENCES_MAX {
-            return Err(Fault::Named(ScipError::TooMany { what: "occurrences", max: SCIP_OCCURRENCES_MAX }));
-        }
         let symbol = self.intern(o.symbol);
         document.occurrences.push(ForeignOccurrence { range, symbol, roles: o.symbol_roles as u32 });
         Ok(())
@@ -263,10 +243,6 @@ impl Reader {
         self.interned.insert(symbol, i);
         i
     }
-}
-
-fn utf8(bytes: &[u8]) -> Result<&str, Fault> {
-    std::str::from_utf8(bytes).map_err(|e| Fault::Decode(std::io::Error::other(e).into()))
 }
 
 /// The range of an occurrence in any of the forms of the format; `None` for anything else.

@@ -246,18 +246,17 @@ impl AtPlace<'_> {
         let agrees = |l: &Link| names_place(l) && known.contains(&l.target);
         let target = ours.iter().find(|l| agrees(l)).map_or(preferred, |l| l.target);
         let is_confirmed = ours.iter().any(agrees);
-        let mut uses: Vec<Use> = Vec::new();
-        for l in ours.iter().filter(|l| agrees(l)) {
-            uses.push(Use { kind: l.kind, source: l.source, role: l.role, target: l.target });
-        }
+        let (at, len) = (self.place.at, self.place.len);
+        let (rule, confidence) = (Rule::Tooling, Rule::Tooling.confidence());
+        let said = |l: &Link, target: DefRef| Link { target, at, len, rule, confidence, ..*l };
+        let mut links: Vec<Link> = ours.iter().filter(|l| agrees(l)).map(|l| said(l, l.target)).collect();
         for l in ours.iter().filter(|l| names_place(l) && !agrees(l) && l.rule != Rule::Dispatch) {
-            if !uses.iter().any(|u| (u.kind, u.source, u.role) == (l.kind, l.source, l.role)) {
-                uses.push(Use { kind: l.kind, source: l.source, role: l.role, target });
+            if !links.iter().any(|k| (k.kind, k.source, k.role) == (l.kind, l.source, l.role)) {
+                links.push(said(l, target));
             }
         }
-        if uses.is_empty() {
+        if links.is_empty() {
             let open = self.unresolved.first().map(|u| (u.role, u.source));
-            let at = self.place.at;
             let Some((role, source)) = open.or_else(|| {
                 let role = self.syntax.role(at).or_else(|| self.role_of(preferred))?;
                 Some((role, self.syntax.around(at, role)))
@@ -265,16 +264,9 @@ impl AtPlace<'_> {
                 self.links = ours;
                 return;
             };
-            uses.push(Use { kind: kind_of(role), source, role, target });
+            links.push(Link { kind: kind_of(role), source, target, at, len, role, rule, confidence });
         }
-        let (at, len) = (self.place.at, self.place.len);
-        self.links = uses
-            .into_iter()
-            .map(|Use { kind, source, role, target }| {
-                let (rule, confidence) = (Rule::Tooling, Rule::Tooling.confidence());
-                Link { kind, source, target, at, len, role, rule, confidence }
-            })
-            .collect();
+        self.links = links;
         let is_wrong =
             |target: DefRef| ours.iter().any(|l| names_place(l) && !agrees(l) && l.target == target);
         self.links.extend(ours.iter().filter(|l| match l.kind {
@@ -286,14 +278,6 @@ impl AtPlace<'_> {
         }));
         self.unresolved.clear();
     }
-}
-
-/// A use of a target at a place.
-struct Use {
-    kind: EdgeKind,
-    source: DefIdx,
-    role: Role,
-    target: DefRef,
 }
 
 /// Returns true if a link is to the definition that the identifier at its place names.

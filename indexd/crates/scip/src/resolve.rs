@@ -61,10 +61,9 @@ pub fn resolve_import(
     let mut imported = Imported::default();
     let files = open(index, prefix, read_file, view, &mut imported);
     let symbols: Vec<Option<Symbol>> = index.symbols.iter().map(|s| Symbol::parse(s)).collect();
-    let definitions = Definitions::new(index, &files, &symbols, view);
-    let mut keys = FxHashMap::default();
+    let mut definitions = Definitions::new(index, &files, &symbols, view);
     for (n, file) in files.iter().enumerate() {
-        let overlay = file.overlay(n as u32, &definitions, &files, view, &mut keys, &mut imported);
+        let overlay = file.overlay(n as u32, &mut definitions, &mut imported);
         if !overlay.places.is_empty() {
             imported.overlays.push(overlay);
         }
@@ -140,15 +139,7 @@ fn open(
 }
 
 impl Open {
-    fn overlay(
-        &self,
-        n: u32,
-        definitions: &Definitions,
-        files: &[Open],
-        view: &dyn FactsView,
-        keys: &mut FxHashMap<DefRef, Option<Key>>,
-        imported: &mut Imported,
-    ) -> Overlay {
+    fn overlay(&self, n: u32, definitions: &mut Definitions, imported: &mut Imported) -> Overlay {
         // By place: the token's end and the definitions named there; none of them is external.
         let mut at: BTreeMap<u32, (u32, Vec<Target>)> = BTreeMap::new();
         for place in self.places.iter().filter(|p| !p.span.is_empty()) {
@@ -166,14 +157,14 @@ impl Open {
                 }
                 continue;
             };
-            let fitting = known.iter().filter(|d| {
-                let target = &files[definitions.by_file[&d.file] as usize];
-                self.may_name(place.word(&self.text), target, d.def)
-            });
+            let is_known = !known.is_empty();
+            let word = place.word(&self.text);
+            let fitting = known.iter().filter(|d| self.may_name(word, definitions.file(d.file), d.def));
+            let fitting: Vec<DefRef> = fitting.copied().collect();
             let targets: Vec<Target> =
-                fitting.filter_map(|d| self.target(*d, definitions, files, view, keys)).collect();
+                fitting.into_iter().filter_map(|d| definitions.target(d, self.file)).collect();
             if targets.is_empty() {
-                imported.n_dropped += u64::from(!known.is_empty());
+                imported.n_dropped += u64::from(is_known);
                 continue;
             }
             let slot = at.entry(place.token.start).or_insert((place.token.end, Vec::new()));
@@ -198,30 +189,6 @@ impl Open {
         }
         Overlay { path: self.path.clone(), hash: self.hash, targets, places }
     }
-
-    /// The lasting name of a definition; `None` when other files cannot look it up.
-    fn target(
-        &self,
-        d: DefRef,
-        definitions: &Definitions,
-        files: &[Open],
-        view: &dyn FactsView,
-        keys: &mut FxHashMap<DefRef, Option<Key>>,
-    ) -> Option<Target> {
-        let file = &files[definitions.by_file[&d.file] as usize];
-        let Some(def) = d.def.some() else {
-            let key = Some(Key::file(&file.path));
-            return Some(Target { path: file.path.clone(), descriptor: String::new(), ordinal: 0, key });
-        };
-        let facts = Facts::outside(&file.interface);
-        let key = if d.file == self.file {
-            None
-        } else {
-            Some((*keys.entry(d).or_insert_with(|| key_of(file, def, view)))?)
-        };
-        let (descriptor, ordinal) = (names::descriptor(&facts, def), facts.def(def).ordinal);
-        Some(Target { path: file.path.clone(), descriptor, ordinal, key })
-    }
 }
 
 /// The key of a definition that the fewest files provide, so that the use is linked again as rarely as
@@ -233,7 +200,9 @@ fn key_of(file: &Open, def: DefIdx, view: &dyn FactsView) -> Option<Key> {
 
 /// Our definitions of the symbols of an index.
 struct Definitions<'i> {
+    files: &'i [Open],
     symbols: &'i [Option<Symbol>],
+    view: &'i dyn FactsView,
     /// Position of an open file by its handle.
     by_file: FxHashMap<FileDoc, u32>,
     /// Our definitions by symbol and, for local symbols, document; empty when a document defines the
@@ -245,29 +214,34 @@ struct Definitions<'i> {
     packages: FxHashSet<(String, String)>,
     /// First components of the dotted names of our Python modules.
     roots: FxHashSet<String>,
+    /// Keys of definitions, those found so far.
+    keys: FxHashMap<DefRef, Option<Key>>,
 }
 
 impl<'i> Definitions<'i> {
     fn new(
         index: &ForeignIndex,
-        files: &[Open],
+        files: &'i [Open],
         symbols: &'i [Option<Symbol>],
-        view: &dyn FactsView,
+        view: &'i dyn FactsView,
     ) -> Self {
         let mut it = Self {
+            files,
             symbols,
+            view,
             by_file: files.iter().enumerate().map(|(i, f)| (f.file, i as u32)).collect(),
             known: FxHashMap::default(),
             declared: FxHashSet::default(),
             packages: FxHashSet::default(),
             roots: FxHashSet::default(),
+            keys: FxHashMap::default(),
         };
         for o in index.documents.iter().flat_map(|d| &d.occurrences).filter(|o| o.is_definition()) {
-            if let Some(Symbol::Global { manager, package, .. }) =
-                symbols.get(o.symbol as usize).and_then(Option::as_ref)
+            if let Some(symbol) = symbols.get(o.symbol as usize).and_then(Option::as_ref)
+                && !symbol.descriptors.is_empty()
                 && it.declared.insert(o.symbol)
             {
-                it.packages.insert((manager.clone(), normalised(package)));
+                it.packages.insert((symbol.manager.clone(), normalised(&symbol.package)));
             }
         }
         for (n, file) in files.iter().enumerate() {
@@ -298,11 +272,30 @@ impl<'i> Definitions<'i> {
         it
     }
 
+    fn file(&self, file: FileDoc) -> &'i Open {
+        &self.files[self.by_file[&file] as usize]
+    }
+
+    /// The lasting name of a definition, for uses in `user`; `None` when other files cannot look it up.
+    fn target(&mut self, d: DefRef, user: FileDoc) -> Option<Target> {
+        let (file, view) = (self.file(d.file), self.view);
+        let Some(def) = d.def.some() else {
+            let key = Some(Key::file(&file.path));
+            return Some(Target { path: file.path.clone(), descriptor: String::new(), ordinal: 0, key });
+        };
+        let facts = Facts::outside(&file.interface);
+        let key = if d.file == user {
+            None
+        } else {
+            Some((*self.keys.entry(d).or_insert_with(|| key_of(file, def, view)))?)
+        };
+        let (descriptor, ordinal) = (names::descriptor(&facts, def), facts.def(def).ordinal);
+        Some(Target { path: file.path.clone(), descriptor, ordinal, key })
+    }
+
     fn key(&self, n: u32, symbol: u32) -> (u32, u32) {
-        match self.symbols[symbol as usize] {
-            Some(Symbol::Global { .. }) => (symbol, u32::MAX),
-            _ => (symbol, n),
-        }
+        let is_global = self.symbols[symbol as usize].as_ref().is_some_and(|s| !s.descriptors.is_empty());
+        (symbol, if is_global { u32::MAX } else { n })
     }
 
     /// Our definitions of a symbol as seen by the `n`-th file; `None` when no document defines it.
@@ -312,11 +305,10 @@ impl<'i> Definitions<'i> {
 
     /// Returns true if a symbol is certainly outside the tree.
     fn is_external(&self, symbol: u32) -> bool {
-        let Some(Symbol::Global { manager, package, descriptors, .. }) = &self.symbols[symbol as usize]
-        else {
+        let Some(Symbol { manager, package, descriptors }) = &self.symbols[symbol as usize] else {
             return false;
         };
-        let root = descriptors[0].name.split('.').next().unwrap_or("");
+        let root = descriptors.first().and_then(|d| d.name.split('.').next()).unwrap_or("");
         !self.declared.contains(&symbol)
             && !package.is_empty()
             && !self.packages.contains(&(manager.clone(), normalised(package)))
@@ -327,10 +319,8 @@ impl<'i> Definitions<'i> {
 /// The first component of the dotted module of a Python file.
 fn root_module(file: &Open, view: &dyn FactsView) -> Option<String> {
     let id = Namespace::of(view, file.file)?.symbol(&file.interface, DefIdx::NONE)?;
-    match Symbol::parse(id.0.strip_prefix("scip:")?)? {
-        Symbol::Global { descriptors, .. } => descriptors[0].name.split('.').next().map(str::to_owned),
-        Symbol::Local => None,
-    }
+    let symbol = Symbol::parse(id.0.strip_prefix("scip:")?)?;
+    symbol.descriptors.first()?.name.split('.').next().map(str::to_owned)
 }
 
 /// A package name in the form in which registries compare it: case and kind of separator do not count.

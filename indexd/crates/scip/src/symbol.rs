@@ -12,20 +12,17 @@
 //! Blanks inside the first four fields are doubled and an empty field is `.`. The grammar leaves one case
 //! open: a field that begins with a blank is read as part of the field before it.
 
+use scip::types::descriptor::Suffix;
+
 /// A symbol of any indexer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Symbol {
-    /// Known in its document only.
-    Local,
-    /// Known everywhere.
-    Global {
-        /// Package manager; empty when there is none.
-        manager: String,
-        /// Package; may be empty.
-        package: String,
-        /// From the outermost namespace down to the symbol; at least one.
-        descriptors: Vec<Descriptor>,
-    },
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Symbol {
+    /// Package manager; empty when there is none.
+    pub manager: String,
+    /// Package; may be empty.
+    pub package: String,
+    /// From the outermost namespace down to the symbol; none for one that is known in its document only.
+    pub descriptors: Vec<Descriptor>,
 }
 
 /// One step of a symbol.
@@ -33,36 +30,22 @@ pub enum Symbol {
 pub struct Descriptor {
     /// Name without escapes; never empty.
     pub name: String,
-    /// The kind of thing it names.
+    /// The kind of thing it names, told by the mark after the name.
     pub suffix: Suffix,
 }
 
-/// The kind of thing that a descriptor names, told by the mark after the name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Suffix {
-    /// `name/`
-    Namespace,
-    /// `name#`
-    Type,
-    /// `name.`
-    Term,
-    /// `name(disambiguator).`
-    Method,
-    /// `[name]`
-    TypeParameter,
-    /// `(name)`
-    Parameter,
-    /// `name:`
-    Meta,
-    /// `name!`
-    Macro,
+impl Descriptor {
+    /// Returns true for a module or a package.
+    pub fn is_module(&self) -> bool {
+        matches!(self.suffix, Suffix::Namespace | Suffix::Meta)
+    }
 }
 
 impl Symbol {
     /// Reads a symbol string; `None` for anything that the grammar does not allow.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(id) = text.strip_prefix("local ") {
-            return (!id.is_empty() && id.bytes().all(is_simple)).then_some(Self::Local);
+            return (!id.is_empty() && id.bytes().all(is_simple)).then(Self::default);
         }
         let mut rest = Rest(text);
         let scheme = rest.field()?;
@@ -72,15 +55,7 @@ impl Symbol {
         while !rest.0.is_empty() {
             descriptors.push(rest.descriptor()?);
         }
-        (!scheme.is_empty()).then_some(Self::Global { manager, package, descriptors })
-    }
-
-    /// The last step of a global symbol.
-    pub fn last(&self) -> Option<&Descriptor> {
-        match self {
-            Self::Local => None,
-            Self::Global { descriptors, .. } => descriptors.last(),
-        }
+        (!scheme.is_empty()).then_some(Self { manager, package, descriptors })
     }
 }
 
@@ -169,7 +144,7 @@ mod tests {
     use indexd_model::names::push_name;
     use proptest::prelude::*;
     use scip::symbol::{format_symbol, parse_symbol};
-    use scip::types::{Descriptor as Written, Package, descriptor::Suffix as Theirs};
+    use scip::types::{Descriptor as Written, Package};
 
     #[test]
     fn reads_every_form() {
@@ -183,31 +158,22 @@ mod tests {
             ("a  b  c m p  q v `x``y z`#", vec!["x`y z #"]),
             ("s m p v `f(x).`().", vec!["f(x). ()."]),
         ] {
-            let got: Vec<String> = match Symbol::parse(text).unwrap() {
-                Symbol::Local => vec![],
-                Symbol::Global { descriptors, .. } => descriptors
-                    .iter()
-                    .map(|d| {
-                        let mark = match d.suffix {
-                            Suffix::Namespace => "/",
-                            Suffix::Type => "#",
-                            Suffix::Term => ".",
-                            Suffix::Method => "().",
-                            Suffix::TypeParameter => "[]",
-                            Suffix::Parameter => "()",
-                            Suffix::Meta => ":",
-                            Suffix::Macro => "!",
-                        };
-                        format!("{} {mark}", d.name)
-                    })
-                    .collect(),
+            let mark = |suffix| match suffix {
+                Suffix::Type => "#",
+                Suffix::Term => ".",
+                Suffix::Method => "().",
+                Suffix::TypeParameter => "[]",
+                Suffix::Parameter => "()",
+                Suffix::Meta => ":",
+                Suffix::Macro => "!",
+                _ => "/",
             };
+            let symbol = Symbol::parse(text).unwrap();
+            let got: Vec<String> =
+                symbol.descriptors.iter().map(|d| format!("{} {}", d.name, mark(d.suffix))).collect();
             assert_eq!(got, steps, "{text}");
         }
-        let fields = |text| match Symbol::parse(text) {
-            Some(Symbol::Global { manager, package, .. }) => (manager, package),
-            _ => panic!("{text}"),
-        };
+        let fields = |text| Symbol::parse(text).map(|s| (s.manager, s.package)).unwrap();
         assert_eq!(fields("a  b  c m p  q v x#"), ("m".to_owned(), "p q".to_owned()));
         assert_eq!(fields("s . . . x#"), Default::default());
     }
@@ -255,7 +221,6 @@ mod tests {
         let mut written = String::new();
         push_name(&mut written, name);
         match suffix {
-            Suffix::Namespace => written + "/",
             Suffix::Type => written + "#",
             Suffix::Term => written + ".",
             Suffix::Method => format!("{written}({disambiguator})."),
@@ -263,19 +228,7 @@ mod tests {
             Suffix::Parameter => format!("({written})"),
             Suffix::Meta => written + ":",
             Suffix::Macro => written + "!",
-        }
-    }
-
-    fn theirs(suffix: Suffix) -> Theirs {
-        match suffix {
-            Suffix::Namespace => Theirs::Namespace,
-            Suffix::Type => Theirs::Type,
-            Suffix::Term => Theirs::Term,
-            Suffix::Method => Theirs::Method,
-            Suffix::TypeParameter => Theirs::TypeParameter,
-            Suffix::Parameter => Theirs::Parameter,
-            Suffix::Meta => Theirs::Meta,
-            Suffix::Macro => Theirs::Macro,
+            _ => written + "/",
         }
     }
 
@@ -291,7 +244,7 @@ mod tests {
             let package = Package { manager, name: package, version: "v1".to_owned(), ..Package::default() };
             let written = descriptors.iter().map(|(name, suffix, disambiguator)| Written {
                 name: name.clone(),
-                suffix: theirs(*suffix).into(),
+                suffix: (*suffix).into(),
                 disambiguator: disambiguator.clone(),
                 ..Default::default()
             });
@@ -306,7 +259,7 @@ mod tests {
             prop_assert_eq!(text.splitn(5, ' ').last(), Some(ours.as_str()));
             let descriptors =
                 descriptors.into_iter().map(|(name, suffix, _)| Descriptor { name, suffix }).collect();
-            let expect = Symbol::Global { manager: package.manager, package: package.name, descriptors };
+            let expect = Symbol { manager: package.manager, package: package.name, descriptors };
             prop_assert_eq!(Symbol::parse(&text), Some(expect), "{}", text);
         }
 

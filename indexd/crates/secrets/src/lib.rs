@@ -11,6 +11,8 @@
 mod rules;
 mod scan;
 
+pub use scan::{find, forget_scratch};
+
 use indexd_model::{REDACTION_MARK, Span};
 use std::borrow::Cow;
 
@@ -27,11 +29,6 @@ pub struct Redaction {
     pub rule: &'static str,
     /// The bytes replaced.
     pub span: Span,
-}
-
-/// Finds the secrets in `text`, in order, not overlapping.
-pub fn find(text: &str) -> Vec<Redaction> {
-    scan::find(text)
 }
 
 /// Replaces the secrets in `text`, line by line, as described at [`REDACTION_MARK`]. Line ends stay.
@@ -77,11 +74,6 @@ pub fn in_name(name: &str) -> Option<&'static str> {
 
 /// Bytes of the shortest token with an issuer's mark.
 const NAME_BYTES_MIN: usize = 15;
-
-/// Frees the caches of searches on this thread, some megabytes; the next search builds them again.
-pub fn forget_scratch() {
-    scan::forget_scratch();
-}
 
 /// Returns true if a file's text is not redacted: lock files and pictures are full of hashes, and hold no
 /// secrets.

@@ -72,14 +72,16 @@ static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
     }
 });
 
-pub(crate) fn find(text: &str) -> Vec<Redaction> {
+/// Finds the secrets in `text`, in order, not overlapping.
+pub fn find(text: &str) -> Vec<Redaction> {
     PATTERNS.with_borrow_mut(|slot| {
         let patterns = slot.get_or_insert_with(|| SCANNER.patterns.clone());
         find_with(&SCANNER, patterns, text)
     })
 }
 
-pub(crate) fn forget_scratch() {
+/// Frees the caches of searches on this thread, some megabytes; the next search builds them again.
+pub fn forget_scratch() {
     PATTERNS.take();
 }
 
@@ -100,22 +102,18 @@ fn find_with(scanner: &Scanner, patterns: &Patterns, text: &str) -> Vec<Redactio
             }
             continue;
         }
-        let Some((start, line_end)) = short_line_around(text, hit.start()) else {
-            let window = window_around(text, hit.start(), hit.end());
-            done[rule] = hit.end() + AHEAD / 2;
-            let line = &text[window.clone()];
-            if has_digits(line, n_digits_min(RULES[rule].check)) && !line.contains(ALLOW_MARK) {
-                in_line(rule, &patterns.rules[rule], line, window.start, &mut found);
+        let (range, scanned) = match short_line_around(text, hit.start()) {
+            Some((start, end)) => {
+                (start..end_of_value(RULES[rule].name, text, start, end), end.max(hit.end()))
             }
-            continue;
+            None => (window_around(text, hit.start(), hit.end()), hit.end() + AHEAD / 2),
         };
-        done[rule] = line_end.max(hit.end());
-        let end = end_of_value(RULES[rule].name, text, start, line_end);
-        let line = &text[start..end];
+        done[rule] = scanned;
+        let line = &text[range.clone()];
         // Keywords of secrets are in many lines, and few of these hold a digit.
         let may_hold_one = has_digits(line, n_digits_min(RULES[rule].check));
         if may_hold_one && !line.contains(ALLOW_MARK) {
-            in_line(rule, &patterns.rules[rule], line, start, &mut found);
+            in_line(rule, &patterns.rules[rule], line, range.start, &mut found);
         }
     }
     // A private key covers other secrets found in it; otherwise the first rule in the table wins.
@@ -403,10 +401,9 @@ fn counts_up(secret: &str) -> bool {
 
 /// Returns true if the name that a value is assigned to says that it is public.
 fn names_something_public(before: &str) -> bool {
-    let start = before.char_indices().rev().nth(60).map_or(0, |(i, _)| i);
-    let lower = before[start..].to_ascii_lowercase();
+    let name = name_before(before);
     const WORDS: &str = "public pubkey pub_key checksum sha1 sha256 sha512 fingerprint keyid key_id";
-    WORDS.split_ascii_whitespace().any(|w| lower.contains(w))
+    WORDS.split_ascii_whitespace().any(|w| name.contains(w))
 }
 
 /// Shannon entropy in bits per byte, the same on every machine.
@@ -435,15 +432,13 @@ fn private_key(patterns: &Patterns, text: &str, at: usize) -> Option<Span> {
         limit -= 1;
     }
     let rest = &text[start..limit];
-    let body = match rest.find(PRIVATE_KEY_END) {
-        Some(len) => &rest[..len],
-        None => &rest[..unended(rest)],
-    };
+    let body = &rest[..rest.find(PRIVATE_KEY_END).unwrap_or_else(|| unended(rest))];
     // The line end after the begin and before the end stay.
     let lead = body.len() - body.trim_start().len();
     let body = body.trim();
-    let n_base64 = longest_run(body, |b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='));
-    (n_base64 >= 20).then(|| Span::new((start + lead) as u32, (start + lead + body.len()) as u32))
+    let is_base64 = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=');
+    let has_base64 = body.as_bytes().split(|b| !is_base64(b)).any(|run| run.len() >= 20);
+    has_base64.then(|| Span::new((start + lead) as u32, (start + lead + body.len()) as u32))
 }
 
 /// Bytes of the lines that look like base64 or armour headers.
@@ -453,13 +448,4 @@ fn unended(text: &str) -> usize {
         line.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=: ,-\\\"'`".contains(&b))
     };
     text.split_inclusive('\n').take_while(|line| is_armour(line)).map(str::len).sum()
-}
-
-fn longest_run(text: &str, is: impl Fn(u8) -> bool) -> usize {
-    let (mut best, mut run) = (0, 0);
-    for b in text.bytes() {
-        run = if is(b) { run + 1 } else { 0 };
-        best = best.max(run);
-    }
-    best
 }

@@ -7,7 +7,7 @@ use crate::scan;
 use crate::sources::Source;
 use indexd_model::lists::holds;
 use indexd_model::path::{dir_of, file_name_of, stem_of};
-use indexd_model::{DefFlags, DefIdx, DefKind, EdgeKind, Facts, IndexView, Role};
+use indexd_model::{DefFlags, DefIdx, DefKind, EdgeKind, Facts, Role};
 
 const FLAG_MODULES: [&str; 6] = [
     "flag",
@@ -54,23 +54,16 @@ const PROXIES: [&str; 3] = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
 /// Limit on the uses of a key that are read.
 const USES_MAX: usize = 20;
 
-pub(super) fn read(reading: &mut Reading, view: &dyn IndexView, source: &Source, text: &str, uses: &Outside) {
+pub(super) fn read(reading: &mut Reading, source: &Source, text: &str, uses: &Outside) {
     for it in &uses.uses {
-        call(reading, view, &source.path, text, it, uses);
+        call(reading, &source.path, text, it, uses);
     }
-    tags(reading, view, source, text);
-    keys(reading, view, source, text);
+    tags(reading, source, text);
+    keys(reading, source, text);
 }
 
 /// Reads one use of an outside name.
-pub(super) fn call(
-    reading: &mut Reading,
-    view: &dyn IndexView,
-    path: &str,
-    text: &str,
-    it: &Use,
-    uses: &Outside,
-) {
+pub(super) fn call(reading: &mut Reading, path: &str, text: &str, it: &Use, uses: &Outside) {
     let place = || Place { path: path.to_owned(), line: it.line };
     let (module, name) = match it.full.as_deref().and_then(|f| f.rsplit_once('.')) {
         Some((module, name)) => (Some(module), name),
@@ -81,24 +74,23 @@ pub(super) fn call(
         let fields = scan::parts(text, it.at + it.name.len() + 1);
         let named =
             fields.iter().filter_map(|f| f.strip_prefix("Name:")).find_map(|v| scan::literal(v.trim()));
-        named.into_iter().for_each(|key| reading.parsed(Kind::Flag, key, "", place()));
+        named.into_iter().for_each(|key| reading.parsed(Kind::Flag, key, place()));
         return;
     }
     if it.full.as_deref() == Some("net/http.ProxyFromEnvironment") {
-        PROXIES.iter().for_each(|key| reading.parsed(Kind::Environment, key, "", place()));
+        PROXIES.iter().for_each(|key| reading.parsed(Kind::Environment, key, place()));
     }
     if !matches!(it.role, Role::Call | Role::Read) {
         return;
     }
     if let Some(arguments) = scan::arguments(text, it.at) {
-        with_arguments(reading, view, place(), it, uses, (module, name), &arguments);
+        with_arguments(reading, place(), it, uses, (module, name), &arguments);
     }
 }
 
 /// Reads a call with its arguments.
 fn with_arguments(
     reading: &mut Reading,
-    view: &dyn IndexView,
     place: Place,
     it: &Use,
     uses: &Outside,
@@ -108,10 +100,13 @@ fn with_arguments(
     let of = |modules: &[&str]| module.map_or_else(|| uses.imports(modules), |m| modules.contains(&m));
     if matches!((module, name), (Some("os" | "syscall"), "Getenv" | "LookupEnv")) {
         if let Some(first) = arguments.first() {
-            reading.argument(view, Kind::Environment, first, place, it.source, 0);
+            reading.argument(Kind::Environment, first, place, it.source, 0);
         }
     } else if of(&FLAG_MODULES) && is_flag(name) && arguments.len() > 1 {
-        flag(reading, view, arguments, it, place);
+        // A function that fills a variable takes the name as its second argument.
+        if let Some(name) = arguments.get(usize::from(it.name.contains("Var"))) {
+            reading.argument(Kind::Flag, name, place, it.source, 0);
+        }
     } else if of(&[VIPER]) && is_viper(name) {
         let keys: Vec<&str> = arguments.iter().filter_map(|a| scan::literal(a)).collect();
         bound(reading, name, &keys, &place);
@@ -123,22 +118,11 @@ fn with_arguments(
 /// Reads a key of viper, and the variables that it is bound to.
 fn bound(reading: &mut Reading, name: &str, keys: &[&str], place: &Place) {
     if let Some(key) = keys.first() {
-        reading.parsed(Kind::Setting, key, "", place.clone());
+        reading.parsed(Kind::Setting, key, place.clone());
     }
     if name == "BindEnv" {
         let variables = keys.iter().skip(1);
-        variables.for_each(|variable| reading.parsed(Kind::Environment, variable, "", place.clone()));
-    }
-}
-
-fn flag(reading: &mut Reading, view: &dyn IndexView, arguments: &[&str], it: &Use, place: Place) {
-    // A function that fills a variable takes the name as its second argument.
-    let position = usize::from(it.name.contains("Var"));
-    let Some(name) = arguments.get(position) else { return };
-    match scan::literal(name) {
-        Some(key) if scan::is_key(key) => reading.parsed(Kind::Flag, key, "", place),
-        Some(_) => {}
-        None => reading.argument(view, Kind::Flag, name, place, it.source, 0),
+        variables.for_each(|variable| reading.parsed(Kind::Environment, variable, place.clone()));
     }
 }
 
@@ -164,7 +148,8 @@ fn is_decoder(name: &str) -> bool {
 }
 
 /// Reads the tags of the fields of configuration types.
-fn tags(reading: &mut Reading, view: &dyn IndexView, source: &Source, text: &str) {
+fn tags(reading: &mut Reading, source: &Source, text: &str) {
+    let view = reading.view;
     let interface = view.interface(source.doc);
     let facts = Facts::outside(&interface);
     let lines = view.lines(source.doc);
@@ -178,14 +163,12 @@ fn tags(reading: &mut Reading, view: &dyn IndexView, source: &Source, text: &str
             let end = lines.span(lines.line(field.span.end.max(field.name_span.end))).end;
             let declaration = text.get(field.name_span.start as usize..end as usize).unwrap_or_default();
             let Some(tag) = declaration.split('`').nth(1) else { continue };
-            for (kind, key) in
-                TAGS.iter().filter_map(|(t, kind)| Some((*kind, *t, tag_value(tag, t)?))).filter_map(
-                    |(kind, t, key)| (is_config || !matches!(t, "yaml" | "json")).then_some((kind, key)),
-                )
-            {
+            let is_read = |name: &str| is_config || !matches!(name, "yaml" | "json");
+            for (name, kind) in TAGS.into_iter().filter(|(name, _)| is_read(name)) {
+                let Some(key) = tag_value(tag, name) else { continue };
                 let place = Place { path: source.path.to_string(), line };
                 match kind {
-                    Kind::Environment => reading.parsed(kind, key, "", place),
+                    Kind::Environment => reading.parsed(kind, key, place),
                     _ => reading.declared(kind, key, owner, place),
                 }
             }
@@ -204,10 +187,11 @@ fn tag_value<'a>(tag: &'a str, key: &str) -> Option<&'a str> {
 }
 
 /// Reads constants that name the keys of a configuration: `editorKey = "editor"` in package `config`.
-fn keys(reading: &mut Reading, view: &dyn IndexView, source: &Source, text: &str) {
+fn keys(reading: &mut Reading, source: &Source, text: &str) {
     if !is_config_path(&source.path) {
         return;
     }
+    let view = reading.view;
     let interface = view.interface(source.doc);
     let facts = Facts::outside(&interface);
     for (i, def) in interface.defs.iter().enumerate() {
@@ -224,13 +208,9 @@ fn keys(reading: &mut Reading, view: &dyn IndexView, source: &Source, text: &str
         for edge in view.edges_to(handle, &[EdgeKind::Usage], USES_MAX) {
             let file = view.file(view.def(edge.site()).file);
             if !file.roles.has(indexd_model::FileRoles::TEST) {
-                for o in edge.occurrences.iter().take(1) {
-                    reading.parsed(
-                        Kind::Setting,
-                        key,
-                        "",
-                        Place { path: file.path.to_string(), line: o.line },
-                    );
+                if let Some(o) = edge.occurrences.first() {
+                    let place = Place { path: file.path.to_string(), line: o.line };
+                    reading.parsed(Kind::Setting, key, place);
                 }
             }
         }

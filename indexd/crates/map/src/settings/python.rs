@@ -6,7 +6,7 @@ use crate::imports::{Outside, Use};
 use crate::scan;
 use crate::sources::Source;
 use indexd_model::path::{dir_of, file_name_of, stem_of};
-use indexd_model::{DefIdx, DefKind, Facts, IndexView, Interface, Role, Span};
+use indexd_model::{DefIdx, DefKind, Facts, Interface, Role, Span};
 
 /// Names of variables that hold a configuration.
 const HOLDERS: [&str; 4] = ["settings", "config", "conf", "crawler_settings"];
@@ -14,37 +14,37 @@ const HOLDERS: [&str; 4] = ["settings", "config", "conf", "crawler_settings"];
 /// Variables that the standard library reads for its callers.
 const PROXIES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"];
 
-pub(super) fn read(reading: &mut Reading, view: &dyn IndexView, source: &Source, text: &str, uses: &Outside) {
+pub(super) fn read(reading: &mut Reading, source: &Source, text: &str, uses: &Outside) {
     for it in &uses.uses {
-        one(reading, view, source, text, it, uses);
+        one(reading, source, text, it, uses);
     }
-    let interface = view.interface(source.doc);
-    declared(reading, view, source, text, &interface);
+    let interface = reading.view.interface(source.doc);
+    declared(reading, source, text, &interface);
     if !is_settings_module(&source.path) {
         asked(reading, source, text, &interface);
     }
 }
 
-fn one(reading: &mut Reading, view: &dyn IndexView, source: &Source, text: &str, it: &Use, uses: &Outside) {
+fn one(reading: &mut Reading, source: &Source, text: &str, it: &Use, uses: &Outside) {
     let place = || Place { path: source.path.to_string(), line: it.line };
     let full = it.full.as_deref().unwrap_or_default();
     let behind = it.at + it.name.len();
     match full {
         "os.getenv" | "os.environ.get" | "os.environ.pop" | "os.environ.setdefault" | "decouple.config" => {
             if let Some(first) = scan::arguments(text, it.at).and_then(|a| a.first().copied()) {
-                reading.argument(view, Kind::Environment, first, place(), it.source, 0);
+                reading.argument(Kind::Environment, first, place(), it.source, 0);
             }
             return;
         }
         "urllib.request.getproxies" | "urllib.request.getproxies_environment" => {
-            PROXIES.iter().for_each(|key| reading.parsed(Kind::Environment, key, "", place()));
+            PROXIES.iter().for_each(|key| reading.parsed(Kind::Environment, key, place()));
             return;
         }
         "os.environ" => {
             let inside = text.get(behind..).filter(|rest| rest.starts_with('['));
             let subscript = inside.and_then(|_| scan::parts(text, behind + 1).first().copied());
             if let Some(key) = subscript.or_else(|| looked_for(text, it.at)) {
-                reading.argument(view, Kind::Environment, key, place(), it.source, 0);
+                reading.argument(Kind::Environment, key, place(), it.source, 0);
             }
             return;
         }
@@ -61,16 +61,16 @@ fn one(reading: &mut Reading, view: &dyn IndexView, source: &Source, text: &str,
         let long = |f: &&str| f.starts_with("--");
         let flag = literals().find(long).or_else(|| literals().find(|f| f.starts_with('-')));
         let name = flag.map(|f| f.split('/').next().unwrap_or(f));
-        name.into_iter().for_each(|f| reading.parsed(Kind::Flag, f, "", place()));
+        name.into_iter().for_each(|f| reading.parsed(Kind::Flag, f, place()));
     } else if full.starts_with("absl.flags.DEFINE_") || it.name == "addini" {
         let kind = if it.name == "addini" { Kind::Setting } else { Kind::Flag };
-        literals().take(1).for_each(|f| reading.parsed(kind, f, "", place()));
+        literals().take(1).for_each(|f| reading.parsed(kind, f, place()));
     } else if it.name.starts_with("get")
         && uses.imports(&["configparser"])
         && arguments.len() > 1
         && let [Some(section), Some(key)] = [0, 1].map(|i| scan::literal(arguments[i]))
     {
-        reading.parsed(Kind::Setting, &format!("{section}.{key}"), "", place());
+        reading.parsed(Kind::Setting, &format!("{section}.{key}"), place());
     }
 }
 
@@ -97,8 +97,8 @@ fn is_settings_module(path: &str) -> bool {
 }
 
 /// Reads names in capitals of settings modules, and fields of settings classes.
-fn declared(reading: &mut Reading, view: &dyn IndexView, source: &Source, text: &str, interface: &Interface) {
-    let facts = Facts::outside(interface);
+fn declared(reading: &mut Reading, source: &Source, text: &str, interface: &Interface) {
+    let (view, facts) = (reading.view, Facts::outside(interface));
     let is_module = is_settings_module(&source.path);
     for (i, def) in interface.defs.iter().enumerate() {
         let name = facts.str(def.name);

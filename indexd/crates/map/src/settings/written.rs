@@ -40,7 +40,7 @@ pub(super) fn read(reading: &mut Reading, source: &Source, text: &str) {
                 _ => None,
             };
             name.filter(|n| !n.is_empty()).into_iter().for_each(|n| {
-                reading.parsed(Kind::Environment, n, "", place(at));
+                reading.parsed(Kind::Environment, n, place(at));
             });
         }
     }
@@ -51,7 +51,7 @@ pub(super) fn read(reading: &mut Reading, source: &Source, text: &str) {
             let first = scan::parts(text, at + ".option(".len()).first().and_then(|p| scan::literal(p));
             let long = first.and_then(|f| f.split([' ', ',']).find(|w| w.starts_with("--")));
             let name = long.or(first.filter(|f| scan::is_key(f)));
-            name.into_iter().for_each(|n| reading.parsed(Kind::Flag, n, "", place(at)));
+            name.into_iter().for_each(|n| reading.parsed(Kind::Flag, n, place(at)));
         }
     }
 }
