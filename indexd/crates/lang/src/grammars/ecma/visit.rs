@@ -408,29 +408,6 @@ impl<'b, 's> Visitor<'b, 's> {
 impl K {
     /// Returns true if a node of the kind is a type.
     pub(super) fn is_type(self) -> bool {
-        matches!(
-            self,
-            Self::TypeMember
-                | Self::GenericType
-                | Self::UnionType
-                | Self::IntersectionType
-                | Self::ArrayType
-                | Self::TupleType
-                | Self::ObjectType
-                | Self::FunctionType
-                | Self::ConstructorType
-                | Self::TypeQuery
-                | Self::KeyOf
-                | Self::LookupType
-                | Self::ConditionalType
-                | Self::LiteralType
-                | Self::Predefined
-                | Self::Predicate
-                | Self::Asserts
-                | Self::Infer
-                | Self::Wrapped
-                | Self::TemplateType
-                | Self::ThisType
-        )
+        (Self::TypeMember..=Self::ThisType).contains(&self)
     }
 }
