@@ -73,7 +73,7 @@ impl<'s> Visitor<'_, 's> {
         if let Some(name) = name.filter(|n| self.k(*n) == K::Template) {
             // A specialisation says what it is one of.
             let base = self.opaque;
-            self.b.defs[def.index()].ty = self.applied_to(name, base);
+            self.b.defs[def.index()].ty = self.applied(name, base);
         }
         let mut bases = Vec::new();
         for child in self.children(node) {
@@ -106,14 +106,6 @@ impl<'s> Visitor<'_, 's> {
         ) || around.starts_with("preproc_")
     }
 
-    fn applied_to(&mut self, template: usize, base: ExprId) -> ExprId {
-        let at = self.start(template);
-        let args = self.field(template, self.f.arguments).map_or_else(Vec::new, |a| self.children(a));
-        let args: Vec<ExprId> = args.into_iter().map(|a| self.expr(a, Role::Read)).collect();
-        let args = self.b.list(&args);
-        self.node(Shape::Apply { base, args }, at)
-    }
-
     fn def_of_record(&self, name: usize) -> Option<DefIdx> {
         let mut name = name;
         while let Some(inner) = self.field(name, self.f.name) {
@@ -140,10 +132,7 @@ impl<'s> Visitor<'_, 's> {
                     let value = self.field(at, self.f.value);
                     let inner = self.inner(at).map_or("", |i| self.tree.node(i).kind());
                     let elem = if inner == "array_declarator" { ty } else { ExprId::NONE };
-                    out.value = value.map_or(ExprId::NONE, |v| match self.k(v) {
-                        K::List if elem != ExprId::NONE => self.list_of(v, ty, elem),
-                        _ => self.value_of(v, ty),
-                    });
+                    out.value = value.map_or(ExprId::NONE, |v| self.value_of(v, ty, elem));
                 }
                 K::FunctionDeclarator => {
                     let inner = self.inner(at);
@@ -238,10 +227,10 @@ impl<'s> Visitor<'_, 's> {
             && self.inner(node).is_some_and(|i| self.k(i) == K::Pointing)
     }
 
-    /// The value behind a declarator.
-    fn value_of(&mut self, node: usize, ty: ExprId) -> ExprId {
+    /// The value behind a declarator; lists in the list of an array are values of `elem`.
+    fn value_of(&mut self, node: usize, ty: ExprId, elem: ExprId) -> ExprId {
         match self.k(node) {
-            K::List => self.list(node, ty),
+            K::List => self.list(node, ty, elem),
             _ if self.tree.node(node).kind() == "argument_list" => self.arguments_of_declared(node),
             _ => self.expr(node, Role::Read),
         }
@@ -261,7 +250,7 @@ impl<'s> Visitor<'_, 's> {
             let mut it = self.declarator(*declarator, ty);
             for field in [self.f.value, self.f.default_value] {
                 if let Some(value) = self.field(node, field) {
-                    it.value = self.value_of(value, ty);
+                    it.value = self.value_of(value, ty, ExprId::NONE);
                 }
             }
             self.declare(&it, &type_params);
@@ -403,7 +392,7 @@ impl<'s> Visitor<'_, 's> {
         let text = self.b.str(text);
         let mut out = self.b.expr(Shape::Attr { base, name: text }, at, Role::Type);
         if self.k(scope) == K::Template {
-            out = self.applied_to(scope, out);
+            out = self.applied(scope, out);
         }
         match self.field(name, self.f.name).filter(|n| self.k(*n) == K::Qualified) {
             Some(inner) => {
@@ -638,8 +627,7 @@ impl<'s> Visitor<'_, 's> {
                 let (text, at) = (self.slice(name), self.start(name));
                 if self.is_class_or_base(text) {
                     let callee = self.free(text, at, Role::Call);
-                    let args = children.next().map_or_else(Vec::new, |list| self.children(list));
-                    let args: Vec<ExprId> = args.into_iter().map(|a| self.expr(a, Role::Read)).collect();
+                    let args = children.next().map_or_else(Vec::new, |list| self.exprs(list));
                     let args = self.b.list(&args);
                     self.node(Shape::Call { callee, args }, at);
                 } else {
