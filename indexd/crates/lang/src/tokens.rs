@@ -36,6 +36,17 @@ pub fn tokens(text: &str, language: Language) -> Vec<Token> {
     lexer.out
 }
 
+/// Returns true if a byte may be in a name.
+pub(crate) fn is_part(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+}
+
+/// Returns true if a text may be a name of any language.
+pub(crate) fn is_identifier(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_') && text.chars().all(is_part)
+}
+
 /// The marks that begin and end comments and strings of a language.
 struct Lexicon {
     /// Marks that begin a comment up to the end of the line.
@@ -245,7 +256,6 @@ impl Lexer<'_> {
         if first.is_ascii_whitespace() {
             return;
         }
-        let is_part = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80;
         if is_part(first) {
             while is_part(self.byte(0)) {
                 self.at += 1;

@@ -1,6 +1,7 @@
 //! Definitions by macros of C and C++: a call before a body, `SYSCALL_DEFINE3(read, ...) { }`.
 
 use super::walk::Found;
+use crate::tokens::is_identifier;
 use indexd_model::Span;
 
 /// Words that may stand before such a call.
@@ -79,11 +80,6 @@ pub(super) fn is_attribute(word: &str) -> bool {
         && !word.starts_with("__builtin")
         && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
         && !COMPILERS.split_ascii_whitespace().any(|w| w == word)
-}
-
-fn is_identifier(word: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    word.starts_with(|c: char| c.is_alphabetic() || c == '_') && word.chars().all(is_part)
 }
 
 #[cfg(test)]

@@ -286,10 +286,5 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
     out
 }
 
-/// Whether a byte may stand in a name.
-fn is_part(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
-}
-
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@
 //! xs` gives `x` the value `xs.__iter__().__next__()`.
 
 use super::kinds::{F, Kind, kind};
+use super::narrow::is_path;
 use super::scope::ScopeKind;
 use super::visit::{Exports, Visitor};
 use indexd_model::facts::{List, SequenceKind};
@@ -351,8 +352,7 @@ impl<'s> Visitor<'s, '_> {
     /// Sets the value of a path from here on. The first entry forgets the previous value; it outlives the
     /// branch, the second one does not.
     fn assign_path(&mut self, path: &'s str, value: ExprId) {
-        let plain = path.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.' || b >= 0x80);
-        if !plain || self.scope_kind() == ScopeKind::Class {
+        if !is_path(path) || self.scope_kind() == ScopeKind::Class {
             return;
         }
         self.scope().forget_path(path);

@@ -2,6 +2,7 @@
 //! `[$this, 'm']`, `"$x"`; and fields that an initialiser or a pattern names.
 
 use super::{Place, Uses};
+use crate::tokens::is_identifier;
 use indexd_model::lists::holds;
 use indexd_model::{BindingId, ExprId, Node as Shape, Role};
 
@@ -266,9 +267,4 @@ impl<'b, 's> Uses<'b, 's> {
 
 fn is_symbol(kind: &str) -> bool {
     kind == "simple_symbol"
-}
-
-fn is_identifier(text: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.starts_with(|c: char| c.is_alphabetic() || c == '_') && text.chars().all(is_part)
 }
