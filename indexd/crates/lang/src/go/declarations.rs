@@ -2,8 +2,9 @@
 
 use super::syntax::{Field, Kind};
 use super::visitor::Visitor;
+use crate::builder::blank_import;
 use crate::chunks::Piece;
-use indexd_model::facts::{Import, ImportKind};
+use indexd_model::facts::ImportKind;
 use indexd_model::{
     BindingId, BindingKind, ChunkKind, DefFlags, DefIdx, DefKind, ExprId, Node, Role, Source, Span, StrId,
 };
@@ -137,17 +138,7 @@ impl<'s> Visitor<'s, '_> {
     }
 
     fn import(&mut self) {
-        let mut it = Import {
-            module: StrId::NONE,
-            level: 0,
-            name: None,
-            alias: None,
-            kind: ImportKind::Module,
-            at: self.start(),
-            span: self.span(),
-            scope: DefIdx::NONE,
-            conditional: false,
-        };
+        let mut it = blank_import(StrId::NONE, ImportKind::Module, self.start(), self.span());
         self.each(|v, field, kind| match (field, kind) {
             (Field::Name, Kind::Dot) => it.kind = ImportKind::All,
             (Field::Name, Kind::BlankIdentifier) => it.kind = ImportKind::Blank,

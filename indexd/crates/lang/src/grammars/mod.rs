@@ -56,7 +56,7 @@ mod walk;
 
 use crate::Input;
 use crate::builder::Header;
-use crate::chunks::{assemble, header, name_idle};
+use crate::chunks::of_code;
 use crate::lines;
 use crate::parse::Parses;
 use compiled::Compiled;
@@ -190,13 +190,10 @@ fn facts_of(input: Input, grammar: &Compiled, root: Node) -> Option<FileFacts> {
         typed::uses(&mut walk.b, text, forms, &tree, (&asides, &made));
     }
     let outcome = if root.has_error() { Outcome::Recovered } else { Outcome::Parsed };
-    let (idle, mut pieces) = (walk.idle, walk.pieces);
-    pieces.extend(header(text, index, &idle));
-    let mut chunks = assemble(text, index, &pieces, ChunkKind::Between);
-    name_idle(text, &idle, &mut chunks);
+    let mut chunks = of_code(text, index, walk.pieces, &walk.idle);
     join_closings(text, &mut chunks, index);
     let package = paths::table_of_lua(&walk.b, language).or(walk.package);
-    let says = Header { language, outcome, roles, package, constraint: None, exports: announced };
+    let says = Header { package, exports: announced, ..Header::new(input, outcome) };
     let (mut interface, body) = walk.b.finish(says, |facts| keys(path, facts));
     if language.linking() != indexd_model::Linking::None {
         paths::add_import_entries(path, &mut interface);
