@@ -31,6 +31,8 @@ pub(super) const C: Grammar = Grammar {
     comments: &["comment"],
     imports: &[Imports { kind: "preproc_include", module: Written::Quoted }],
     exported: Exported::Without(&["static"]),
+    file_keys: super::cfamily::file_keys,
+    keys: super::cfamily::keys,
     rewrites: Some(super::cfamily::for_parser),
     ..Grammar::new(Language::C, || tree_sitter_c::LANGUAGE.into())
 };

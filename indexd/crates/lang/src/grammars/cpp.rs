@@ -21,6 +21,8 @@ pub(super) const CPP: Grammar = Grammar {
         Imports { kind: "namespace_alias_definition", module: Written::Using },
     ],
     exported: Exported::Without(&["static"]),
+    file_keys: super::cfamily::file_keys,
+    keys: super::cfamily::keys,
     rewrites: Some(super::cfamily::for_parser),
     ..Grammar::new(Language::Cpp, || tree_sitter_cpp::LANGUAGE.into())
 };

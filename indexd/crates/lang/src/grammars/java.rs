@@ -329,6 +329,7 @@ pub(super) const JAVA: Grammar = Grammar {
     runs: &["lambda_expression"],
     exported: Exported::Without(&["private"]),
     test_marks: &["@Test", "@ParameterizedTest", "@RepeatedTest", "@TestFactory"],
+    keys: super::typed::keys,
     packages: &["package_declaration"],
     typed: Some(&TYPED),
     ..Grammar::new(Language::Java, || tree_sitter_java::LANGUAGE.into())

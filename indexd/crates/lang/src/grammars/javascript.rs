@@ -105,6 +105,7 @@ pub(super) const JAVASCRIPT: Grammar = Grammar {
         Imports { kind: "call_expression", module: Written::Ecma },
     ],
     exported: Exported::Outside(&["export"]),
+    keys: super::ecma::keys,
     scopes: Some(&SCOPES),
     ..Grammar::new(Language::JavaScript, || tree_sitter_javascript::LANGUAGE.into())
 };

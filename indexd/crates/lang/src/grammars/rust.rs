@@ -15,8 +15,6 @@ mod patterns;
 mod rewrite;
 mod values;
 
-pub(super) use items::{keys, modules};
-
 use super::table::*;
 use super::typed::forms::{FIRST, Form, LAST, Typed};
 use indexd_model::DefKind::*;
@@ -158,6 +156,8 @@ pub(super) const RUST: Grammar = Grammar {
         Imports { kind: "mod_item", module: Written::Module },
     ],
     exported: Exported::With(&["pub"]),
+    file_keys: items::file_keys,
+    keys: items::keys,
     test_marks: &["#[test", "::test]", "::test(", "#[cfg(test)]", "#[rstest"],
     typed: Some(&TYPED),
     arguments: Some(macros::arguments),

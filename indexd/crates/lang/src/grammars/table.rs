@@ -2,7 +2,7 @@
 
 pub use super::scopes::Words;
 use super::typed::forms::Typed;
-use indexd_model::{DefKind, Language};
+use indexd_model::{DefIdx, DefKind, Facts, Key, Language};
 
 /// A language whose files are cut into definitions by one extractor. Names of kinds and fields that
 /// the grammar does not have are refused by a test.
@@ -29,6 +29,10 @@ pub struct Grammar {
     pub runs: &'static [&'static str],
     /// What is visible from other files.
     pub exported: Exported,
+    /// Further keys under which a file is found, by its path.
+    pub(super) file_keys: fn(&Facts, &str, &mut Keys),
+    /// Further keys under which a definition is found; the text begins those of names of the file.
+    pub(super) keys: fn(&Facts, DefIdx, &str, &mut Keys),
     /// Marks of a test in what stands before its name: attributes, annotations.
     pub test_marks: &'static [&'static str],
     /// What names the package or namespace of the file.
@@ -42,6 +46,9 @@ pub struct Grammar {
     /// What parses the parts of a file that the grammar does not read, at their places.
     pub(super) arguments: Option<Arguments>,
 }
+
+/// Keys under which other files find a definition, or the file.
+pub(super) type Keys = Vec<(Key, DefIdx)>;
 
 /// Parses parts of a text that a tree leaves as they are, within so many calls of the parser.
 pub(super) type Arguments =
@@ -67,6 +74,8 @@ impl Grammar {
             imports: &[],
             runs: &[],
             exported: Exported::Without(&[]),
+            file_keys: |_, _, _| {},
+            keys: |_, _, _, _| {},
             test_marks: &[],
             packages: &[],
             scopes: None,

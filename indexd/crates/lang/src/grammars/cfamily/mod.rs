@@ -15,7 +15,7 @@ mod visit;
 
 pub(super) use kinds::Kinds;
 pub(super) use rewrite::for_parser;
-pub(super) use using::{include_keys, keys, scoped_import};
+pub(super) use using::{file_keys, keys, scoped_import};
 
 use super::flat::Flat;
 use super::missed;

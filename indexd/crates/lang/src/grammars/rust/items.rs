@@ -2,6 +2,7 @@
 
 use super::patterns::pattern;
 use super::values::{unnamed, value_of};
+use crate::grammars::table::Keys;
 use crate::grammars::typed::{Block, Visitor};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::lists::holds;
@@ -372,7 +373,7 @@ pub(super) fn attribute(it: &mut Visitor, node: usize, _: Role) -> ExprId {
 }
 
 /// Under which keys other files find members of a type, by the name of the type, and the traits that a type has.
-pub(in crate::grammars) fn keys(facts: &Facts, idx: DefIdx, out: &mut Vec<(Key, DefIdx)>) {
+pub(super) fn keys(facts: &Facts, idx: DefIdx, _: &str, out: &mut Keys) {
     let def = facts.def(idx);
     if let (Some(_), Some(of)) = (def.receiver, def.bases.first()) {
         let of = format!("rust-of:{}", name_of(facts, *of));
@@ -387,7 +388,7 @@ pub(in crate::grammars) fn keys(facts: &Facts, idx: DefIdx, out: &mut Vec<(Key, 
 }
 
 /// Under which keys a file is found that declares modules in files of their own.
-pub(in crate::grammars) fn modules(facts: &Facts, out: &mut Vec<(Key, DefIdx)>) {
+pub(super) fn file_keys(facts: &Facts, _: &str, out: &mut Keys) {
     for import in facts.interface.imports.iter().filter(|i| i.level == 1) {
         let path = import.name.map(|p| facts.str(p)).and_then(|p| p.rsplit('/').next());
         for name in path.into_iter().chain([facts.str(import.module).trim_start_matches("r#")]) {

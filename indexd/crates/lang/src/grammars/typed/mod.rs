@@ -12,7 +12,8 @@ mod values;
 
 use super::flat::Flat;
 use super::made::Made;
-use super::missed;
+use super::table::Keys;
+use super::{base_keys, missed};
 use crate::builder::Builder;
 use forms::{Form, Forms, Place, Row};
 use indexd_model::facts::LiteralKind;
@@ -68,7 +69,7 @@ pub(super) fn uses<'s>(
 
 /// Keys under which other files find a type by its bases, and the methods without a body of a type. `module` begins
 /// the keys of the names of the file.
-pub(super) fn keys(facts: &Facts, idx: DefIdx, module: &str, out: &mut Vec<(Key, DefIdx)>) {
+pub(super) fn keys(facts: &Facts, idx: DefIdx, module: &str, out: &mut Keys) {
     let def = facts.def(idx);
     if let Some(owner) =
         def.parent.some().filter(|_| def.flags.has(DefFlags::ABSTRACT) && def.kind.is_callable())
@@ -77,20 +78,10 @@ pub(super) fn keys(facts: &Facts, idx: DefIdx, module: &str, out: &mut Vec<(Key,
         out.push((Key::member(module, &format!("{owner}.()")), idx));
     }
     let group = format!("base:{}", facts.interface.language.id());
-    for base in &facts.def(idx).bases {
-        out.extend(name_of(facts, *base).map(|name| (Key::any(&group, name), idx)));
-    }
-}
-
-/// The last name of a type.
-fn name_of<'a>(facts: &Facts<'a>, mut e: ExprId) -> Option<&'a str> {
-    loop {
-        match facts.expr(e).node {
-            Shape::Name { name, .. } | Shape::Attr { name, .. } => return Some(facts.str(name)),
-            Shape::Apply { base, .. } | Shape::Word { value: base, .. } => e = base,
-            Shape::Def { def } => return Some(facts.def_name(def)),
-            _ => return None,
-        }
+    base_keys(facts, idx, &group, out);
+    // A constant of an enumeration has that for a base.
+    if let Some(Shape::Def { def }) = def.bases.first().map(|b| facts.expr(*b).node) {
+        out.push((Key::any(&group, facts.def_name(def)), idx));
     }
 }
 
