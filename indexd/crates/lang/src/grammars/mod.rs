@@ -32,6 +32,7 @@ mod lua;
 mod macros;
 mod made;
 mod missed;
+mod pass;
 mod paths;
 #[cfg(feature = "web")]
 mod php;

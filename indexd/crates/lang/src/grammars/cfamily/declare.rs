@@ -132,7 +132,7 @@ impl<'s> Visitor<'_, 's> {
                     let value = self.field(at, self.f.value);
                     let inner = self.inner(at).map_or("", |i| self.tree.node(i).kind());
                     let elem = if inner == "array_declarator" { ty } else { ExprId::NONE };
-                    out.value = value.map_or(ExprId::NONE, |v| self.value_of(v, ty, elem));
+                    out.value = value.map_or(ExprId::NONE, |v| self.initial(v, ty, elem));
                 }
                 K::FunctionDeclarator => {
                     let inner = self.inner(at);
@@ -228,7 +228,7 @@ impl<'s> Visitor<'_, 's> {
     }
 
     /// The value behind a declarator; lists in the list of an array are values of `elem`.
-    fn value_of(&mut self, node: usize, ty: ExprId, elem: ExprId) -> ExprId {
+    fn initial(&mut self, node: usize, ty: ExprId, elem: ExprId) -> ExprId {
         match self.k(node) {
             K::List => self.list(node, ty, elem),
             _ if self.tree.node(node).kind() == "argument_list" => self.arguments_of_declared(node),
@@ -250,7 +250,7 @@ impl<'s> Visitor<'_, 's> {
             let mut it = self.declarator(*declarator, ty);
             for field in [self.f.value, self.f.default_value] {
                 if let Some(value) = self.field(node, field) {
-                    it.value = self.value_of(value, ty, ExprId::NONE);
+                    it.value = self.initial(value, ty, ExprId::NONE);
                 }
             }
             self.declare(&it, &type_params);
@@ -269,14 +269,14 @@ impl<'s> Visitor<'_, 's> {
     fn forward(&mut self, ty: Option<usize>) -> ExprId {
         let name = ty.and_then(|t| self.field(t, self.f.name)).filter(|n| self.k(*n) == K::TypeName);
         if let Some(name) = name {
-            self.tell_all(name);
+            self.tell_names(name);
             self.announce(name);
         }
         ExprId::NONE
     }
 
     fn announce(&mut self, name: usize) {
-        let name = self.b.str(self.slice(name));
+        let name = self.id(name);
         if !self.forwards.contains(&name) {
             self.forwards.push(name);
         }
@@ -446,8 +446,7 @@ impl<'s> Visitor<'_, 's> {
                 let binding = match name {
                     Some(name) => self.bind(name, of, source),
                     None => {
-                        let (empty, at) = (self.b.str(""), self.start(child));
-                        let binding = self.b.bind(empty, at, self.function.def, of);
+                        let binding = self.unnamed(self.start(child), self.function.def, of);
                         source.into_iter().for_each(|s| self.b.source(binding, s));
                         binding
                     }
@@ -456,8 +455,7 @@ impl<'s> Visitor<'_, 's> {
                 out.is_variadic |= is_rest;
                 out.all.push(binding);
             } else if self.slice(child) == "..." {
-                let (empty, at) = (self.b.str(""), self.start(child));
-                out.all.push(self.b.bind(empty, at, self.function.def, BindingKind::VarArgs));
+                out.all.push(self.unnamed(self.start(child), self.function.def, BindingKind::VarArgs));
                 out.is_variadic = true;
             } else if self.tree.node(child).is_named() {
                 self.expr(child, Role::Read);
@@ -557,10 +555,7 @@ impl<'s> Visitor<'_, 's> {
                     self.field(child, self.f.default_value).map(|v| self.expr(v, Role::Read));
                     let binding = match it.and_then(|i| i.name) {
                         Some(name) => self.bind(name, BindingKind::Param, Some(Source::Declared(ty))),
-                        None => {
-                            let (empty, at) = (self.b.str(""), self.start(child));
-                            self.b.bind(empty, at, DefIdx::NONE, BindingKind::TypeParam)
-                        }
+                        None => self.unnamed(self.start(child), DefIdx::NONE, BindingKind::TypeParam),
                     };
                     out.push(binding);
                 }
@@ -718,7 +713,7 @@ impl<'s> Visitor<'_, 's> {
         if self.k(call) == K::FunctionDeclarator && is_function {
             let at = self.start(macro_name);
             self.free(said, at, Role::Call);
-            names.iter().for_each(|n| self.tell_all(*n));
+            names.iter().for_each(|n| self.tell_names(*n));
         }
         is_function.then_some((def, base))
     }

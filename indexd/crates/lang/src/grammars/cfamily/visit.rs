@@ -34,7 +34,7 @@ impl<'s> Visitor<'_, 's> {
         self.depth += 1;
         let out = match self.k(node) {
             K::Passed => {
-                self.tell_all(node);
+                self.tell_names(node);
                 self.opaque
             }
             K::MacroDefinition => self.macro_body(node),
@@ -260,7 +260,7 @@ impl<'s> Visitor<'_, 's> {
         let at = self.start(node);
         let Some(function) = self.field(node, self.f.function) else { return self.first(node, Role::Read) };
         if self.k(function) == K::Template && self.slice(function).contains("_cast") {
-            self.field(function, self.f.name).into_iter().for_each(|n| self.tell_all(n));
+            self.field(function, self.f.name).into_iter().for_each(|n| self.tell_names(n));
             let ty = self.field(function, self.f.arguments).and_then(|a| self.children(a).first().copied());
             let ty = ty.map_or(self.opaque, |t| self.ty(t));
             let value = self.arguments(node).first().copied().unwrap_or(self.opaque);
@@ -417,11 +417,7 @@ impl<'s> Visitor<'_, 's> {
             }
             params
         });
-        let name = |it: &mut Self, binding: &BindingId| {
-            let (name, at, ..) = it.b.binding_head(*binding);
-            it.node(Shape::Name { name, binding: *binding }, at)
-        };
-        let params: Vec<ExprId> = params.iter().map(|p| name(self, p)).collect();
+        let params = self.values_of(&params);
         let given = std::mem::replace(&mut self.function.returns, returns);
         let result = given.and_then(|g| g.first().copied()).unwrap_or(self.opaque);
         let params = self.b.list(&params);
@@ -471,7 +467,7 @@ impl<'s> Visitor<'_, 's> {
     /// The names in the text of a macro, but for its parameters, members, and what the text itself declares. What they
     /// mean depends on the place where the macro is used, so a name that leads nowhere says nothing.
     fn macro_body(&mut self, node: usize) -> ExprId {
-        self.tell_all(node);
+        self.tell_names(node);
         let Some(value) = self.field(node, self.f.value) else { return self.opaque };
         let (text, start) = (self.slice(value), self.start(value));
         let parameters = self.field(node, self.f.parameters).map_or(Vec::new(), |p| self.children(p));

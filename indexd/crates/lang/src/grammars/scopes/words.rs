@@ -4,7 +4,7 @@
 use super::{Place, Uses};
 use crate::tokens::is_identifier;
 use indexd_model::lists::holds;
-use indexd_model::{BindingId, ExprId, Node as Shape, Role};
+use indexd_model::{ExprId, Node as Shape, Role};
 
 /// Commands of shells that run the command behind them, options aside.
 const RUNNERS: [&str; 3] = ["time", "command", "eval"];
@@ -56,22 +56,16 @@ impl<'b, 's> Uses<'b, 's> {
         (inner, self.start(node) + cut as u32)
     }
 
-    fn free(&mut self, name: &'s str, at: u32, role: Role) {
+    /// A use of a name in a word, which may name a definition as well.
+    fn free_word(&mut self, name: &'s str, at: u32, role: Role) {
         if !self.by_name.contains_key(&at) {
-            let name = self.b.str(name);
-            self.b.expr(Shape::Name { name, binding: BindingId::NONE }, at, role);
+            self.free(name, at, role);
         }
     }
 
     fn member_of(&mut self, base: ExprId, name: &'s str, at: u32, role: Role) {
         let name = self.b.str(name);
         self.b.expr(Shape::Attr { base, name }, at, role);
-    }
-
-    /// A name that is not a use by itself: what a member is looked for in.
-    fn base(&mut self, name: &'s str, at: u32) -> ExprId {
-        let name = self.b.str(name);
-        self.b.node(Shape::Name { name, binding: BindingId::NONE }, at)
     }
 
     fn kind_name(&self, node: usize) -> &'b str {
@@ -117,7 +111,7 @@ impl<'b, 's> Uses<'b, 's> {
             let Some(word) = part.split_whitespace().next().filter(is_name) else { continue };
             if word.starts_with(|c: char| c.is_alphabetic() || c == '_') {
                 let at = start + (word.as_ptr() as usize - text.as_ptr() as usize) as u32;
-                self.free(word, at, role);
+                self.free_word(word, at, role);
             }
         }
     }
@@ -129,7 +123,7 @@ impl<'b, 's> Uses<'b, 's> {
         if self.kind_name(node) == "alias" {
             let old = tree.children(node).nth(1).filter(|o| is_symbol(self.kind_name(*o)));
             if let Some((name, at)) = old.map(|o| self.inner(o)) {
-                self.free(name, at, Role::Read);
+                self.free_word(name, at, Role::Read);
             }
             return;
         }
@@ -157,7 +151,7 @@ impl<'b, 's> Uses<'b, 's> {
         let role = if method.trim_end_matches('_').ends_with("send") { Role::Call } else { Role::Read };
         match receiver {
             Some(receiver) if self.slice(receiver) != "self" => self.member_of(self.opaque, name, at, role),
-            _ => self.free(name, at, role),
+            _ => self.free_word(name, at, role),
         }
     }
 
@@ -179,7 +173,7 @@ impl<'b, 's> Uses<'b, 's> {
             let (name, at) = self.inner(symbol);
             let id = self.b.str(name);
             if is_hook || self.callables.contains(&id) {
-                self.free(name, at, Role::Read);
+                self.free_word(name, at, Role::Read);
             }
         }
     }
@@ -208,7 +202,7 @@ impl<'b, 's> Uses<'b, 's> {
             let of_text = self.slice(of);
             let base = of_text.strip_suffix("::class").or(Some(of_text).filter(|t| *t == "$this"));
             if let Some(base) = base.filter(|_| is_string && is_identifier(name) && inner.len() == 2) {
-                let base = self.base(base, self.start(of));
+                let base = self.free(base, self.start(of), Role::None);
                 self.member_of(base, name, at, Role::Read);
             }
             return;
@@ -226,10 +220,10 @@ impl<'b, 's> Uses<'b, 's> {
             if let Some((class, method)) =
                 name.split_once("::").filter(|n| is_identifier(n.0) && is_identifier(n.1))
             {
-                let base = self.base(class, at);
+                let base = self.free(class, at, Role::None);
                 self.member_of(base, method, at + class.len() as u32 + 2, Role::Read);
             } else if is_identifier(name) {
-                self.free(name, at, Role::Read);
+                self.free_word(name, at, Role::Read);
             }
         }
     }
