@@ -323,7 +323,7 @@ pub(super) const JAVA: Grammar = Grammar {
             .in_head(|h| h.around == "record_declaration"),
     ],
     comments: &["line_comment", "block_comment"],
-    imports: &[Imports { kind: "import_declaration", module: Written::Paths(&["import", "static"]) }],
+    imports: &[("import_declaration", Written::Paths(&["import", "static"]))],
     runs: &["lambda_expression"],
     exported: Exported::Without(&["private"]),
     test_marks: &["@Test", "@ParameterizedTest", "@RepeatedTest", "@TestFactory"],

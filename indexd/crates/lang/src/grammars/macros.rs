@@ -3,6 +3,7 @@
 use super::walk::Found;
 use crate::tokens::is_identifier;
 use indexd_model::Span;
+use indexd_model::lists::holds;
 
 /// Words that may stand before such a call.
 const BEFORE: [&str; 7] = ["static", "inline", "extern", "const", "__init", "__always_inline", "asmlinkage"];
@@ -79,7 +80,7 @@ pub(super) fn is_attribute(word: &str) -> bool {
     word.starts_with("__")
         && !word.starts_with("__builtin")
         && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
-        && !COMPILERS.split_ascii_whitespace().any(|w| w == word)
+        && !holds(COMPILERS, word)
 }
 
 #[cfg(test)]

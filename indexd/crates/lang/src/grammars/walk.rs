@@ -4,13 +4,13 @@
 mod imports;
 mod names;
 
-pub(super) use names::Found;
+pub(super) use names::{Found, bare};
 
 use super::compiled::{Action, Compiled};
 use super::flat::Flat;
 use super::made::Made;
 use super::table::{Define, Exported, Head, Name, has_word};
-use super::{cfamily, ecma, macros, paths};
+use super::{ecma, macros, paths};
 use crate::builder::Builder;
 use crate::chunks::{Idle, IdleKind, Piece};
 use indexd_model::limits::{DEFS_PER_FILE_MAX, PARSE_DEPTH_MAX};
@@ -588,7 +588,6 @@ impl<'s, 'g> Walk<'s, 'g> {
         owner: DefIdx,
         rule: &Define,
     ) -> DefFlags {
-        let language = self.grammar.table.language;
         let mut flags = DefFlags::default();
         let mut set = |is: bool, flag: DefFlags| {
             if is {
@@ -607,21 +606,8 @@ impl<'s, 'g> Walk<'s, 'g> {
             matches!(rule.name, Name::Call(_)) || matches!(rule.name, Name::Macro) && macros::is_title(name);
         set(is_title || self.is_marked_as_test(name, is, before, rule), DefFlags::TEST);
         set(is_title, DefFlags::TITLE);
-        set(self.is_of_value(before, rule), DefFlags::OF_VALUE);
-        set(language == Language::Scala && is.is_type() && has_word(before, &["object"]), DefFlags::STATIC);
-        if self.is_cfamily() {
-            flags.set(cfamily::marks(is, before));
-        }
+        flags.set((self.grammar.table.marks)(is, before, rule));
         flags
-    }
-
-    /// True for members that a value or another type gets from outside of it: Kotlin's extensions, Lua's fields.
-    fn is_of_value(&self, before: &str, rule: &Define) -> bool {
-        match self.grammar.table.language {
-            Language::Kotlin => before.trim_end().ends_with('.'),
-            Language::Lua => rule.kind == "field",
-            _ => false,
-        }
     }
 
     /// Whether a definition is one of the preprocessor of C, which knows no scopes.

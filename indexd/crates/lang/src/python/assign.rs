@@ -11,6 +11,7 @@ use super::scope::ScopeKind;
 use super::visit::{Exports, Visitor};
 use indexd_model::facts::{List, SequenceKind};
 use indexd_model::limits::DEFS_PER_FILE_MAX;
+use indexd_model::lists::holds;
 use indexd_model::{
     BindingId, BindingKind, Def, DefFlags, DefIdx, DefKind, ExprId, Node as Shape, Role, Source, Span, StrId,
 };
@@ -66,18 +67,7 @@ impl<'s> Visitor<'s, '_> {
             && self.scope_kind() != ScopeKind::Function
             && self.field(node, F.value).is_some_and(|v| {
                 let name = self.slice(v).rsplit('.').next().unwrap_or("");
-                matches!(
-                    name,
-                    "Optional"
-                        | "Union"
-                        | "Callable"
-                        | "Type"
-                        | "List"
-                        | "Dict"
-                        | "Tuple"
-                        | "Iterable"
-                        | "Annotated"
-                )
+                holds("Optional Union Callable Type List Dict Tuple Iterable Annotated", name)
             })
     }
 

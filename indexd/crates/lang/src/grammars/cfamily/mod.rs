@@ -19,9 +19,10 @@ pub(super) use using::{file_keys, keys, scoped_import};
 
 use super::flat::Flat;
 use super::pass::Pass;
-use super::table::has_word;
+use super::table::{Define, has_word};
 use crate::builder::Builder;
 use indexd_model::facts::LiteralKind;
+use indexd_model::lists::holds;
 use indexd_model::{
     BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, Language, Node as Shape, Role, Source, StrId,
 };
@@ -37,7 +38,7 @@ pub(super) fn is_cfamily(language: Language) -> bool {
 pub(super) fn is_reserved(name: &str) -> bool {
     const WORDS: &str = "void char short int long float double signed unsigned if else for while do switch case \
         default return sizeof goto break continue static extern inline const volatile typedef struct union enum";
-    WORDS.split_ascii_whitespace().any(|w| w == name)
+    holds(WORDS, name)
 }
 
 /// Returns true if a word between these others is the name in a declaration: `T x =`, `T *x;`.
@@ -52,7 +53,7 @@ fn is_declared(before: [&str; 2], next: &str) -> bool {
 
 /// What the words before the name of a definition say: enumerators that are named behind their enumeration, a
 /// namespace whose names are seen around it as well, a method that a class which derives may override.
-pub(super) fn marks(is: DefKind, before: &str) -> DefFlags {
+pub(super) fn marks(is: DefKind, before: &str, _: &Define) -> DefFlags {
     match is {
         DefKind::Enum if has_word(before, &["class", "struct"]) => DefFlags::STATIC,
         DefKind::Module if has_word(before, &["inline"]) => DefFlags::EMBEDDED,

@@ -27,19 +27,7 @@ const OTHERS: [&str; 8] = ["return", "case", "else", "goto", "throw", "new", "de
 /// Words that begin something else than a declaration of a type.
 const OUTER: [&str; 4] = ["namespace", "template", "using", "friend"];
 /// Words of C++ that are names in C.
-const NAMES_OF_C: [&str; 11] = [
-    "this",
-    "new",
-    "delete",
-    "class",
-    "private",
-    "public",
-    "protected",
-    "template",
-    "namespace",
-    "virtual",
-    "export",
-];
+const NAMES_OF_C: &str = "this new delete class private public protected template namespace virtual export";
 
 /// Words between values.
 const BETWEEN: [&str; 6] = ["and", "or", "not", "xor", "co_return", "co_yield"];
@@ -367,7 +355,7 @@ fn names_of_c(text: &str) -> Vec<Range<usize>> {
     while let Some((token, range)) = next(text, at) {
         at = range.end;
         match token {
-            Token::Word(word) if NAMES_OF_C.contains(&word) => {
+            Token::Word(word) if holds(NAMES_OF_C, word) => {
                 let behind = next(text, at).map(|t| t.0);
                 if ty.is_some() && matches!(behind, Some(Token::Sign(b',' | b')' | b';' | b'=' | b'['))) {
                     declared.push(word);

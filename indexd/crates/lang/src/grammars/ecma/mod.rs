@@ -20,6 +20,7 @@ use super::table::{Define, Keys, Name};
 use super::walk::Walk;
 use indexd_model::facts::ImportKind;
 use indexd_model::key::ECMA_GLOBAL;
+use indexd_model::lists::holds;
 use indexd_model::names::qualified_name;
 use indexd_model::{Def, DefFlags, DefIdx, DefKind, Facts, Key, Language};
 use tree_sitter::Node;
@@ -46,14 +47,9 @@ pub(super) fn is_definition(node: Node, kind: &str, is_function: bool) -> bool {
     }
     if kind == "class" {
         // A class has the name of the variable or member that it is assigned to.
-        const NAMING: [&str; 5] = [
-            "variable_declarator",
-            "public_field_definition",
-            "pair",
-            "assignment_expression",
-            "export_statement",
-        ];
-        return !node.parent().is_some_and(|p| NAMING.contains(&p.kind()));
+        const NAMING: &str =
+            "variable_declarator public_field_definition pair assignment_expression export_statement";
+        return !node.parent().is_some_and(|p| holds(NAMING, p.kind()));
     }
     let is_pattern = |n: Node| matches!(n.kind(), "object_pattern" | "array_pattern");
     if kind == "variable_declarator" && node.child_by_field_name("name").is_some_and(is_pattern) {
@@ -69,12 +65,7 @@ pub(super) fn is_definition(node: Node, kind: &str, is_function: bool) -> bool {
     while let Some(n) = around {
         match n.kind() {
             "variable_declarator" => return true,
-            "object_pattern"
-            | "array_pattern"
-            | "pair_pattern"
-            | "object_assignment_pattern"
-            | "assignment_pattern"
-            | "rest_pattern" => around = n.parent(),
+            kind if kind.ends_with("_pattern") => around = n.parent(),
             _ => return false,
         }
     }

@@ -2,6 +2,7 @@
 //! `[$this, 'm']`, `"$x"`; and fields that an initialiser or a pattern names.
 
 use super::{Place, Uses};
+use crate::grammars::walk::bare;
 use crate::tokens::is_identifier;
 use indexd_model::lists::holds;
 use indexd_model::{ExprId, Node as Shape, Role};
@@ -50,10 +51,8 @@ impl<'b, 's> Uses<'b, 's> {
 
     /// The text of a leaf or a string without what stands around it, and where that begins.
     fn inner(&self, node: usize) -> (&'s str, u32) {
-        let text = self.slice(node);
-        let inner = text.trim_matches(['"', '\'', ':']);
-        let cut = text.len() - text.trim_start_matches(['"', '\'', ':']).len();
-        (inner, self.start(node) + cut as u32)
+        let (inner, span) = bare(self.slice(node), self.start(node), &['"', '\'', ':']);
+        (inner, span.start)
     }
 
     /// A use of a name in a word, which may name a definition as well.
