@@ -107,12 +107,13 @@ impl<'s> Visitor<'_, 's> {
     fn function_in(&mut self, node: usize, def: Option<DefIdx>) -> ExprId {
         let at = self.start(node);
         if let Some(name) = self.field(node, self.f.name) {
-            self.bound_to_def(name);
+            // The name of a function expression is seen inside.
+            self.bound(name, BindingKind::Local);
         }
         let is_async = self.has_token(node, "async");
         let is_generator = self.has_token(node, "*");
         let outer_narrowed = if is_async || def.is_some() { self.narrowed.len() } else { usize::MAX };
-        let this = self.this_now();
+        let this = self.this;
         let out = self.with_this(this, |it| {
             let signature = it.signature(node);
             it.functions.push(Function { returns: Vec::new(), is_generator });
@@ -133,11 +134,6 @@ impl<'s> Visitor<'_, 's> {
         });
         self.narrowed.truncate(outer_narrowed);
         out
-    }
-
-    /// The name of a function expression is seen inside.
-    fn bound_to_def(&mut self, name: usize) {
-        self.bound(name, BindingKind::Local);
     }
 
     /// Returns a returned value with the declared result type of the function.
@@ -648,7 +644,7 @@ impl<'s> Visitor<'_, 's> {
         self.with_this(this, |it| {
             for member in it.children(body) {
                 let kind = it.k(member);
-                let ty = it.deeper(member, None, |it, node| it.signature_member(node));
+                let ty = it.deeper(member, None, Self::signature_member);
                 if !matches!(kind, K::PropertySignature | K::MethodSignature) {
                     unnamed.extend(ty);
                 }

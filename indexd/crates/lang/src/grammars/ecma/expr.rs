@@ -250,7 +250,7 @@ impl<'s> Visitor<'_, 's> {
             }
             _ => self.expr(left, Role::Write),
         };
-        let this = receiver.map_or(self.this_now(), This::InstanceOf);
+        let this = receiver.map_or(self.this, This::InstanceOf);
         let value = self.with_this(this, |it| match right {
             Some(r) if it.k(r) == K::Function => it.function(r, def),
             Some(r) => it.expr(r, Role::Read),

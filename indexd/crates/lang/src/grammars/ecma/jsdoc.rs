@@ -145,7 +145,7 @@ impl<'s> Parser<'s> {
         if word.is_empty() || word == "function" || word == "typeof" {
             return v.opaque;
         }
-        let mut out = v.named_silently(word, self.at);
+        let mut out = v.named(word, self.at, Role::None);
         while self.rest.starts_with('.') && !self.rest.starts_with(".<") {
             self.rest = &self.rest[1..];
             let name = self.word();

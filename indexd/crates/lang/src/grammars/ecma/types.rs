@@ -197,13 +197,10 @@ impl<'s> Visitor<'_, 's> {
     /// A type literal.
     fn object_type(&mut self, node: usize) -> ExprId {
         let at = self.start(node);
-        let elems: Vec<ExprId> = self.children(node).filter_map(|c| self.type_literal_member(c)).collect();
+        let elems: Vec<ExprId> =
+            self.children(node).filter_map(|c| self.deeper(c, None, Self::signature_member)).collect();
         let elems = self.b.list(&elems);
         self.node(Shape::Composite { ty: ExprId::NONE, elems }, at)
-    }
-
-    fn type_literal_member(&mut self, node: usize) -> Option<ExprId> {
-        self.deeper(node, None, |it, node| it.signature_member(node))
     }
 
     /// Reads a signature in a type; named members of an interface are definitions instead.

@@ -92,7 +92,7 @@ pub(in super::super) struct State<'b, 's> {
     /// The enumeration around: its members are seen by their names.
     pub(super) enumeration: DefIdx,
     pub(super) functions: Vec<Function>,
-    this: This,
+    pub(super) this: This,
     pub(super) narrowed: Vec<Narrowed<'s>>,
     depth: usize,
 }
@@ -240,7 +240,7 @@ impl<'b, 's> Visitor<'b, 's> {
     }
 
     /// A use of a name at a place.
-    fn named(&mut self, text: &'s str, at: u32, role: Role) -> ExprId {
+    pub(super) fn named(&mut self, text: &'s str, at: u32, role: Role) -> ExprId {
         let name = self.b.str(text);
         let (binding, role) = match self.find(text) {
             Some((scope, Bound::Local)) => (self.local(scope, text, at), Role::None),
@@ -251,11 +251,6 @@ impl<'b, 's> Visitor<'b, 's> {
             },
         };
         self.b.expr(Shape::Name { name, binding }, at, role)
-    }
-
-    /// A name in a comment.
-    pub(super) fn named_silently(&mut self, text: &'s str, at: u32) -> ExprId {
-        self.named(text, at, Role::None)
     }
 
     /// The member of the enumeration around under a name.
@@ -316,10 +311,6 @@ impl<'b, 's> Visitor<'b, 's> {
     }
 
     // ---- this
-
-    pub(super) fn this_now(&self) -> This {
-        self.this
-    }
 
     pub(super) fn set_this(&mut self, this: This) {
         (self.this, self.receivers) = (this, [BindingId::NONE; 2]);
