@@ -6,8 +6,9 @@
 //! definitions. [`Builder::finish`] sorts definitions by position, moves whatever is reachable from
 //! a definition to the front of each index space and computes the digests.
 
+use crate::Input;
 use crate::digest::Digester;
-use indexd_model::facts::{Arena, Import, Part};
+use indexd_model::facts::{Arena, Import, ImportKind, Part};
 use indexd_model::{
     Binding, BindingId, BindingKind, Def, DefFlags, DefIdx, DefKind, Entry, Expr, ExprId, Facts, FileRoles,
     Interface, Key, Language, List, Node, Outcome, Role, Source, Span, StrId,
@@ -352,6 +353,20 @@ pub struct Header {
     pub constraint: Option<StrId>,
     /// See [`Interface::exports`].
     pub exports: Option<Vec<StrId>>,
+}
+
+impl Header {
+    /// A file of which nothing else is known.
+    pub fn new(input: Input, outcome: Outcome) -> Self {
+        let Input { language, roles, .. } = input;
+        Self { language, outcome, roles, package: None, constraint: None, exports: None }
+    }
+}
+
+/// An import of a module of which nothing else is known.
+pub fn blank_import(module: StrId, kind: ImportKind, at: u32, span: Span) -> Import {
+    let scope = DefIdx::NONE;
+    Import { module, level: 0, name: None, alias: None, kind, at, span, scope, conditional: false }
 }
 
 /// Half of the bits tell two versions of one entry apart, and take half the room in the index.

@@ -70,6 +70,15 @@ pub fn assemble(text: &str, lines: &LineIndex, pieces: &[Piece], between: ChunkK
         .collect()
 }
 
+/// Cuts a file of code: `pieces`, the comments at its top, and the text between, whose chunks are named by the spans
+/// of `idle`.
+pub fn of_code(text: &str, lines: &LineIndex, mut pieces: Vec<Piece>, idle: &[Idle]) -> Vec<Chunk> {
+    pieces.extend(header(text, lines, idle));
+    let mut chunks = assemble(text, lines, &pieces, ChunkKind::Between);
+    name_idle(text, idle, &mut chunks);
+    chunks
+}
+
 /// A span between definitions that does nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idle {
@@ -92,7 +101,7 @@ pub enum IdleKind {
 
 /// The comments at the top of a file that blank lines set apart from what follows, as a piece: a
 /// licence is neither the doc of the module nor a part of its imports. `idle` is in order.
-pub fn header(text: &str, lines: &LineIndex, idle: &[Idle]) -> Option<Piece> {
+fn header(text: &str, lines: &LineIndex, idle: &[Idle]) -> Option<Piece> {
     let (mut at, mut end) = (0, None);
     for i in idle.iter().take_while(|i| i.is == IdleKind::Comment) {
         if !is_blank(text, at, i.span.start) {
@@ -110,7 +119,7 @@ pub fn header(text: &str, lines: &LineIndex, idle: &[Idle]) -> Option<Piece> {
 
 /// Sets the kind of chunks between definitions that hold only spans of `idle`, in order:
 /// [`ChunkKind::Imports`] with an import, else [`ChunkKind::Comment`].
-pub fn name_idle(text: &str, idle: &[Idle], chunks: &mut [Chunk]) {
+fn name_idle(text: &str, idle: &[Idle], chunks: &mut [Chunk]) {
     for chunk in chunks.iter_mut().filter(|c| c.kind == ChunkKind::Between) {
         let first = idle.partition_point(|i| i.span.end <= chunk.span.start);
         let inside = idle[first..].iter().take_while(|i| i.span.start < chunk.span.end);

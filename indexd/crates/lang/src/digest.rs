@@ -6,7 +6,7 @@
 use crate::builder::{children_of, lists_of};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::path::mentions;
-use indexd_model::{BindingId, DefIdx, ExprId, Facts, Language, Node, Source, StrId};
+use indexd_model::{BindingId, DefIdx, ExprId, Facts, Key, Language, Node, Source, StrId};
 use rustc_hash::FxHashMap;
 use std::hash::Hasher;
 
@@ -301,6 +301,30 @@ fn import_digest(facts: &Facts, i: &Import) -> u64 {
     }
     h.write(&[i.kind as u8, u8::from(i.conditional), u8::from(i.scope.some().is_some())]);
     h.finish()
+}
+
+/// Digests of the imports that bind one name, by the key of that name in `module`; `more` adds to the parts of an import
+/// that count.
+pub fn of_imports<'i>(
+    facts: &Facts,
+    module: &str,
+    imports: impl Iterator<Item = &'i Import>,
+    more: impl Fn(&Import) -> String,
+) -> FxHashMap<Key, u64> {
+    let name = |s: Option<StrId>| s.map_or("-", |s| facts.str(s));
+    let mut out = FxHashMap::default();
+    for i in imports {
+        let bound = match (i.kind, i.alias) {
+            (ImportKind::All, _) => "*",
+            (_, Some(alias)) => facts.str(alias),
+            _ => continue,
+        };
+        let (module_of, kind, more) = (facts.str(i.module), i.kind as u8, more(i));
+        let text = format!("{module_of}|{}|{}|{}|{kind}|{more}", i.level, name(i.name), name(i.alias));
+        let digest = out.entry(Key::member(module, bound)).or_insert(7u64);
+        *digest = digest.rotate_left(5) ^ Key::member("import", &text).0;
+    }
+    out
 }
 
 /// A number for the variant of a node.

@@ -26,6 +26,7 @@ mod make;
 mod markdown;
 mod outline;
 mod parse;
+mod patch;
 pub mod python;
 pub mod roles;
 mod rst;

@@ -63,13 +63,14 @@ pub(crate) fn missing<K: Names, F: Numbers>(parser: &Language) -> Vec<&'static s
 }
 
 /// Declares an enum that is [`Names`], each variant with its names in the grammars, and a struct of the
-/// [`Numbers`] of fields. All other names are the variant `Other`.
+/// [`Numbers`] of fields. All other names are the variant `Other`. Variants are ordered, so that a range of them
+/// can be a class of kinds.
 macro_rules! numbers {
     ($(#[$doc:meta])* enum $name:ident {
         $($(#[$of:meta])* $variant:ident = $($text:literal)|+,)*
     } $($fields:tt)*) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Debug, Default)]
         pub(crate) enum $name {
             /// Has no name here.
             #[default]

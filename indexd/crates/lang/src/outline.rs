@@ -1,7 +1,7 @@
 //! Facts of files that have sections and no program: documents, configuration, makefiles.
 
 use crate::Input;
-use crate::builder::{Builder, Header};
+use crate::builder::{Builder, Header, blank_import};
 use crate::chunks::{Piece, assemble};
 use crate::config::needs::{NEEDS, modules_of, of_requirements};
 use crate::lines;
@@ -52,7 +52,7 @@ pub fn file_entry(path: &RepoPath) -> Entry {
 /// The facts of a file with this outline; `kind` is the kind of its chunks, also of those between
 /// sections. A file with more than [`DEFS_PER_FILE_MAX`] sections is chunked by lines.
 pub fn facts(input: Input, kind: ChunkKind, outline: Outline) -> FileFacts {
-    let Input { path, text, lines: index, language, roles } = input;
+    let Input { path, text, lines: index, .. } = input;
     if outline.sections.len() > DEFS_PER_FILE_MAX {
         return lines::facts(input, Outcome::TextOnly);
     }
@@ -74,24 +74,13 @@ pub fn facts(input: Input, kind: ChunkKind, outline: Outline) -> FileFacts {
         }
     }
     for (name, module) in &outline.modules {
-        let (name, module) = (b.string(name), b.string(module));
-        let span = Span { start: 0, end: 0 };
-        b.imports.push(Import {
-            module,
-            level: 0,
-            name: Some(name),
-            alias: None,
-            kind: ImportKind::Module,
-            at: 0,
-            span,
-            scope: DefIdx::NONE,
-            conditional: false,
-        });
+        let (name, module) = (Some(b.string(name)), b.string(module));
+        let import = blank_import(module, ImportKind::Module, 0, Span { start: 0, end: 0 });
+        b.imports.push(Import { name, ..import });
     }
     let named = manifest_keys(path, &outline);
     let package = outline.package.as_deref().map(|p| b.string(p));
-    let header =
-        Header { language, outcome: Outcome::Parsed, roles, package, constraint: None, exports: None };
+    let header = Header { package, ..Header::new(input, Outcome::Parsed) };
     let (interface, body) = b.finish(header, |_| {
         let named = named.into_iter().chain([Key::file(path)]);
         named.map(|key| (key, DefIdx::NONE)).collect()

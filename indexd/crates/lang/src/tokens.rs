@@ -1,6 +1,6 @@
 //! Words and marks of source, for places where no syntax tree helps: strings and comments are left
-//! out, and nothing is ever an error. Go and Python are read by their own rules, other languages by
-//! how their strings and comments begin and end.
+//! out, and nothing is ever an error. Python is read by its own rules, other languages by how their
+//! strings and comments begin and end.
 
 use indexd_model::{Language, Span};
 
@@ -30,11 +30,21 @@ impl Token {
 pub fn tokens(text: &str, language: Language) -> Vec<Token> {
     let mut lexer = Lexer { text, bytes: text.as_bytes(), at: 0, out: Vec::new(), n_nested: 0 };
     match language {
-        Language::Go => lexer.go(),
         Language::Python => lexer.python(None),
         _ => lexicon(language).into_iter().for_each(|l| lexer.other(&l)),
     }
     lexer.out
+}
+
+/// Returns true if a byte may be in a name.
+pub(crate) fn is_part(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+}
+
+/// Returns true if a text may be a name of any language.
+pub(crate) fn is_identifier(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_') && text.chars().all(is_part)
 }
 
 /// The marks that begin and end comments and strings of a language.
@@ -53,6 +63,7 @@ fn lexicon(language: Language) -> Option<Lexicon> {
     use Language::*;
     let slashes = |quotes, code| Lexicon { line: &["//"], block: ("/*", "*/"), quotes, code };
     Some(match language {
+        Go => slashes(b"\"'`", ""),
         Rust => slashes(b"\"", ""),
         C | Cpp | Java | CSharp | Proto => slashes(b"\"'", ""),
         TypeScript | Tsx | JavaScript => slashes(b"\"'`", "${"),
@@ -89,18 +100,6 @@ impl Lexer<'_> {
 
     fn is_at_end(&self) -> bool {
         self.at >= self.bytes.len()
-    }
-
-    fn go(&mut self) {
-        while !self.is_at_end() {
-            match self.byte(0) {
-                b'/' if self.byte(1) == b'/' => self.skip_line(),
-                b'/' if self.byte(1) == b'*' => self.skip_to("*/"),
-                b'`' => self.skip_to("`"),
-                quote @ (b'"' | b'\'') => self.skip_quoted(quote),
-                _ => self.token(),
-            }
-        }
     }
 
     fn other(&mut self, of: &Lexicon) {
@@ -257,7 +256,6 @@ impl Lexer<'_> {
         if first.is_ascii_whitespace() {
             return;
         }
-        let is_part = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80;
         if is_part(first) {
             while is_part(self.byte(0)) {
                 self.at += 1;

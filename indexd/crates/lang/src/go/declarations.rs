@@ -2,8 +2,9 @@
 
 use super::syntax::{Field, Kind};
 use super::visitor::Visitor;
+use crate::builder::blank_import;
 use crate::chunks::Piece;
-use indexd_model::facts::{Import, ImportKind};
+use indexd_model::facts::ImportKind;
 use indexd_model::{
     BindingId, BindingKind, ChunkKind, DefFlags, DefIdx, DefKind, ExprId, Node, Role, Source, Span, StrId,
 };
@@ -137,17 +138,7 @@ impl<'s> Visitor<'s, '_> {
     }
 
     fn import(&mut self) {
-        let mut it = Import {
-            module: StrId::NONE,
-            level: 0,
-            name: None,
-            alias: None,
-            kind: ImportKind::Module,
-            at: self.start(),
-            span: self.span(),
-            scope: DefIdx::NONE,
-            conditional: false,
-        };
+        let mut it = blank_import(StrId::NONE, ImportKind::Module, self.start(), self.span());
         self.each(|v, field, kind| match (field, kind) {
             (Field::Name, Kind::Dot) => it.kind = ImportKind::All,
             (Field::Name, Kind::BlankIdentifier) => it.kind = ImportKind::Blank,
@@ -165,9 +156,8 @@ impl<'s> Visitor<'s, '_> {
         }
     }
 
-    /// Opens a blank definition for the node under the cursor, which callers fill in.
-    fn open_def(&mut self, kind: DefKind, parent: DefIdx, doc: Span) -> DefIdx {
-        let at = self.span();
+    /// Opens a blank definition for the declaration `at`, which callers fill in.
+    fn open_def(&mut self, kind: DefKind, parent: DefIdx, doc: Span, at: Span) -> DefIdx {
         let empty = self.b.str("");
         let span = Span::new(doc.start.min(at.start), at.end);
         let mut def = self.b.blank_def(empty, kind, parent, Span::new(at.start, at.start), span);
@@ -212,7 +202,7 @@ impl<'s> Visitor<'s, '_> {
 
     /// A function or a method.
     fn function(&mut self, doc: Span) -> DefIdx {
-        let idx = self.open_def(DefKind::Function, DefIdx::NONE, doc);
+        let idx = self.open_def(DefKind::Function, DefIdx::NONE, doc, self.span());
         let outer = std::mem::replace(&mut self.owner, idx);
         let outer_around = std::mem::replace(&mut self.around, idx);
         self.scopes.push();
@@ -431,7 +421,8 @@ impl<'s> Visitor<'s, '_> {
     fn type_spec(&mut self, doc: Span, is_alias: bool) -> DefIdx {
         let is_local = self.n_bodies > 0;
         let parent = if is_local { self.owner } else { DefIdx::NONE };
-        let idx = self.open_def(if is_alias { DefKind::Alias } else { DefKind::Type }, parent, doc);
+        let idx =
+            self.open_def(if is_alias { DefKind::Alias } else { DefKind::Type }, parent, doc, self.span());
         let outer = self.owner;
         let outer_around = std::mem::replace(&mut self.around, idx);
         let mut has_scope = false;
@@ -483,7 +474,7 @@ impl<'s> Visitor<'s, '_> {
     /// A definition for an anonymous struct or interface type.
     pub(super) fn holder(&mut self, kind: DefKind) -> DefIdx {
         let here = Span::new(self.start(), self.start());
-        let idx = self.open_def(kind, self.around, here);
+        let idx = self.open_def(kind, self.around, here, self.span());
         self.b.defs[idx.index()].flags.set(DefFlags::ANONYMOUS);
         idx
     }
@@ -497,11 +488,9 @@ impl<'s> Visitor<'s, '_> {
         let mut n_names = 0;
         self.each(|v, field, kind| match field {
             Field::Name if kind == Kind::FieldIdentifier => {
-                let idx = v.open_def(DefKind::Field, holder, doc);
+                let idx = v.open_def(DefKind::Field, holder, doc, declaration);
                 v.name_def(idx);
-                let def = &mut v.b.defs[idx.index()];
-                def.head = head;
-                def.span = Span::new(doc.start.min(declaration.start), declaration.end);
+                v.b.defs[idx.index()].head = head;
                 n_names += 1;
             }
             Field::Type if n_names > 0 => {
@@ -523,12 +512,11 @@ impl<'s> Visitor<'s, '_> {
             None => base,
         };
         let Some((name, at)) = self.named(base) else { return };
-        let idx = self.open_def(DefKind::Field, holder, doc);
+        let idx = self.open_def(DefKind::Field, holder, doc, declaration);
         let text = self.b.text(name);
         let (len, exported) = (text.len() as u32, is_exported(text));
         let def = &mut self.b.defs[idx.index()];
-        (def.name, def.name_span, def.ty, def.head) = (name, Span::new(at, at + len), ty, declaration);
-        def.span = Span::new(doc.start.min(declaration.start), declaration.end);
+        (def.name, def.name_span, def.ty) = (name, Span::new(at, at + len), ty);
         def.flags.set(DefFlags::EMBEDDED);
         if exported {
             def.flags.set(DefFlags::EXPORTED);
@@ -538,7 +526,7 @@ impl<'s> Visitor<'s, '_> {
 
     /// A method of an interface.
     pub(super) fn method_elem(&mut self, holder: DefIdx, doc: Span) {
-        let idx = self.open_def(DefKind::Method, holder, doc);
+        let idx = self.open_def(DefKind::Method, holder, doc, self.span());
         let around = std::mem::replace(&mut self.around, idx);
         let (mut params, mut results) = (Vec::new(), Vec::new());
         self.each(|v, field, kind| match field {
@@ -601,11 +589,9 @@ impl<'s> Visitor<'s, '_> {
             Field::Name if kind == Kind::Identifier => {
                 names.push((v.string(), v.start()));
                 if !is_local {
-                    let idx = v.open_def(def_kind, DefIdx::NONE, doc);
+                    let idx = v.open_def(def_kind, DefIdx::NONE, doc, span);
                     v.name_def(idx);
-                    let def = &mut v.b.defs[idx.index()];
-                    def.head = head;
-                    def.span = Span::new(doc.start.min(span.start), span.end);
+                    v.b.defs[idx.index()].head = head;
                     v.around = DefIdx(first as u32);
                 }
             }

@@ -266,31 +266,5 @@ impl Visitor<'_, '_> {
 
 /// Returns true if nodes of this kind are expressions.
 pub(super) fn is_expr(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Identifier
-            | Kind::SelectorExpression
-            | Kind::CallExpression
-            | Kind::InterpretedString
-            | Kind::RawString
-            | Kind::Int
-            | Kind::Iota
-            | Kind::Float
-            | Kind::Imaginary
-            | Kind::Rune
-            | Kind::True
-            | Kind::False
-            | Kind::Nil
-            | Kind::ParenthesizedExpression
-            | Kind::VariadicArgument
-            | Kind::UnaryExpression
-            | Kind::BinaryExpression
-            | Kind::IndexExpression
-            | Kind::SliceExpression
-            | Kind::TypeAssertionExpression
-            | Kind::TypeConversionExpression
-            | Kind::TypeInstantiationExpression
-            | Kind::CompositeLiteral
-            | Kind::FuncLiteral
-    )
+    (Kind::Identifier..=Kind::FuncLiteral).contains(&kind)
 }

@@ -17,7 +17,7 @@ mod visitor;
 
 use crate::Input;
 use crate::builder::Header;
-use crate::chunks::{Idle, IdleKind, assemble, header, name_idle};
+use crate::chunks::{Idle, IdleKind, assemble, of_code};
 use crate::parse::Parses;
 use crate::unread;
 use indexd_model::limits::{DEFS_PER_FILE_MAX, PARSE_CALLBACKS_MAX};
@@ -51,7 +51,7 @@ pub fn facts(input: Input) -> FileFacts {
 }
 
 fn facts_of(input: Input, outcome: Outcome, root: Node) -> FileFacts {
-    let Input { path, text, lines, roles, .. } = input;
+    let Input { path, text, lines, .. } = input;
     let mut visitor = Visitor::new(text, root, path.ends_with("_test.go"));
     visitor.file();
     if outcome == Outcome::Recovered || visitor.is_cut {
@@ -60,18 +60,9 @@ fn facts_of(input: Input, outcome: Outcome, root: Node) -> FileFacts {
     if visitor.b.defs.len() > DEFS_PER_FILE_MAX {
         return text_only(input);
     }
-    let idle = idle(root);
-    visitor.pieces.extend(header(text, lines, &idle));
-    let mut chunks = assemble(text, lines, &visitor.pieces, ChunkKind::Between);
-    name_idle(text, &idle, &mut chunks);
-    let says = Header {
-        language: Language::Go,
-        outcome,
-        roles,
-        package: visitor.package,
-        constraint: visitor.constraint,
-        exports: None,
-    };
+    let chunks = of_code(text, lines, visitor.pieces, &idle(root));
+    let (package, constraint) = (visitor.package, visitor.constraint);
+    let says = Header { package, constraint, ..Header::new(input, outcome) };
     let (mut interface, body) = visitor.b.finish(says, |facts| keys(path, facts));
     digest_places(path, &mut interface);
     FileFacts { interface, body, chunks }

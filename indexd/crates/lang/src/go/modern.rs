@@ -3,6 +3,7 @@
 //! The grammar reads the argument of `new` as a type. Where it can be none, the word is replaced by
 //! another of its length, so that the parser sees an ordinary call and every byte keeps its place.
 
+use crate::patch::Patch;
 use crate::tokens::{Token, tokens};
 use indexd_model::Language;
 
@@ -16,18 +17,14 @@ const NESTED_MAX: u32 = 64;
 pub(super) fn rewrite(text: &str) -> Option<String> {
     memchr::memmem::find(text.as_bytes(), b"new")?;
     let read = Reader { text, all: &tokens(text, Language::Go) };
-    let mut out = String::new();
-    let mut copied = 0;
+    let mut out = Patch::new(text);
     for i in 0..read.all.len() {
         let is_name = i.checked_sub(1).is_none_or(|before| !matches!(read.word(before), "." | "func"));
         if read.word(i) == "new" && is_name && read.word(i + 1) == "(" && !read.is_type_argument(i + 2) {
-            let span = read.all[i].span;
-            out.push_str(&text[copied..span.start as usize]);
-            out.push_str(CALL);
-            copied = span.end as usize;
+            out.write(read.all[i].span.start as usize, CALL.as_bytes());
         }
     }
-    (copied > 0).then(|| out + &text[copied..])
+    out.done()
 }
 
 /// Finds out where types end (Go specification, "Types").

@@ -9,7 +9,7 @@
 //! A go.mod is found by its path and, under `Key::member("gomod", <module path>)`, by its module.
 
 use crate::Input;
-use crate::builder::{Builder, Header};
+use crate::builder::{Builder, Header, blank_import};
 use crate::chunks::{Piece, assemble};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{ChunkKind, DefIdx, FileFacts, Key, Language, Outcome, Span, StrId};
@@ -17,17 +17,10 @@ use indexd_model::{ChunkKind, DefIdx, FileFacts, Key, Language, Outcome, Span, S
 /// Returns everything stated in a `go.mod` or, by its path, a `go.work`. Lines that are not understood are
 /// ignored.
 pub fn facts(input: Input) -> FileFacts {
-    let Input { path, text, lines, language, roles } = input;
+    let Input { path, text, lines, language, .. } = input;
     let mut reader = Reader { b: Builder::new(), package: None, pieces: Vec::new() };
     reader.read(text);
-    let header = Header {
-        language,
-        outcome: Outcome::Parsed,
-        roles,
-        package: reader.package,
-        constraint: None,
-        exports: None,
-    };
+    let header = Header { package: reader.package, ..Header::new(input, Outcome::Parsed) };
     let chunks = assemble(text, lines, &reader.pieces, ChunkKind::Between);
     let (interface, body) = reader.b.finish(header, |facts| {
         let mut out = vec![(Key::file(path), DefIdx::NONE)];
@@ -105,18 +98,10 @@ impl<'s> Reader<'s> {
             _ => return,
         };
         let at = words[0].as_ptr() as usize - text.as_ptr() as usize;
-        let import = Import {
-            module: self.b.str(module),
-            level: 0,
-            name: name.map(|n| self.b.str(n)),
-            alias: None,
-            kind,
-            at: at as u32,
-            span: Span::new(start as u32, (start + code.trim_end().len()) as u32),
-            scope: DefIdx::NONE,
-            conditional: false,
-        };
-        self.b.imports.push(import);
+        let span = Span::new(start as u32, (start + code.trim_end().len()) as u32);
+        let import = blank_import(self.b.str(module), kind, at as u32, span);
+        let name = name.map(|n| self.b.str(n));
+        self.b.imports.push(Import { name, ..import });
     }
 }
 

@@ -6,6 +6,7 @@
 //! Offsets do not change, and the broken function keeps its name and signature.
 
 use super::syntax::{Kind, SYNTAX};
+use crate::patch::Patch;
 use tree_sitter::{Node, Tree};
 
 /// Broken declarations that are mended in one file.
@@ -101,16 +102,13 @@ fn blank(text: &str, from: usize, end: usize, entirely: bool) -> Option<String> 
     let body = first_line.rfind('{').map(|i| i + 1).filter(|_| !entirely);
     let last = segment.trim_end().len();
     let keep = body.filter(|b| *b < last).unwrap_or(0);
-    let mut bytes: Vec<u8> = text.as_bytes().to_vec();
-    let mut has_changed = false;
-    for b in &mut bytes[from + keep..end] {
-        if !matches!(b, b'\n' | b' ' | b'\r') {
-            *b = b' ';
-            has_changed = true;
-        }
+    if segment[keep..].trim().is_empty() {
+        return None;
     }
+    let mut out = Patch::new(text);
+    out.blank(from + keep..end);
     if keep > 0 {
-        bytes[from + last - 1] = b'}';
+        out.write(from + last - 1, b"}");
     }
-    if has_changed { String::from_utf8(bytes).ok() } else { None }
+    out.done()
 }

@@ -190,21 +190,5 @@ impl Visitor<'_, '_> {
 
 /// Returns true if nodes of this kind are types.
 pub(super) fn is_type(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::TypeIdentifier
-            | Kind::QualifiedType
-            | Kind::GenericType
-            | Kind::PointerType
-            | Kind::ParenthesizedType
-            | Kind::NegatedType
-            | Kind::ArrayType
-            | Kind::ImplicitLengthArrayType
-            | Kind::SliceType
-            | Kind::MapType
-            | Kind::ChannelType
-            | Kind::FunctionType
-            | Kind::StructType
-            | Kind::InterfaceType
-    )
+    (Kind::TypeIdentifier..=Kind::InterfaceType).contains(&kind)
 }

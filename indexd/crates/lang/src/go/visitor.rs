@@ -31,7 +31,7 @@ pub(super) struct Visitor<'s, 't> {
     pub(super) is_cut: bool,
     depth: usize,
     opaque: ExprId,
-    literals: [ExprId; 6],
+    literals: [ExprId; 9],
 }
 
 /// Which local binding a name has at the current place.
@@ -97,7 +97,7 @@ impl<'s, 't> Visitor<'s, 't> {
             is_cut: false,
             depth: 0,
             opaque: ExprId::NONE,
-            literals: [ExprId::NONE; 6],
+            literals: [ExprId::NONE; 9],
         }
     }
 
@@ -175,16 +175,8 @@ impl<'s, 't> Visitor<'s, 't> {
 
     /// Returns the one literal of a kind: the place of a literal does not matter.
     pub(super) fn literal(&mut self, kind: LiteralKind) -> ExprId {
-        let slot = match kind {
-            LiteralKind::String => 0,
-            LiteralKind::Int => 1,
-            LiteralKind::Float => 2,
-            LiteralKind::Rune => 3,
-            LiteralKind::Bool => 4,
-            LiteralKind::None => 5,
-            _ => return self.b.node(Node::Literal { kind }, 0),
-        };
-        if self.literals[slot] == ExprId::NONE {
+        let slot = kind as usize;
+        if self.literals[slot] == ExprId::NONE || kind == LiteralKind::Complex {
             self.literals[slot] = self.b.node(Node::Literal { kind }, 0);
         }
         self.literals[slot]

@@ -24,7 +24,7 @@ pub(super) const BASH: Grammar = Grammar {
         Define::new("variable_assignment", Variable).body(&["value"]),
     ],
     comments: &["comment"],
-    imports: &[Imports { kind: "command", module: Written::Call(&["source", "."]) }],
+    imports: &[("command", Written::Call(&["source", "."]))],
     scopes: Some(&SCOPES),
     ..Grammar::new(Language::Bash, || tree_sitter_bash::LANGUAGE.into())
 };

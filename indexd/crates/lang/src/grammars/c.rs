@@ -29,8 +29,11 @@ pub(super) const C: Grammar = Grammar {
         Define::new("preproc_function_def", Macro).body(&["value"]),
     ],
     comments: &["comment"],
-    imports: &[Imports { kind: "preproc_include", module: Written::Quoted }],
+    imports: &[("preproc_include", Written::Quoted)],
     exported: Exported::Without(&["static"]),
+    marks: super::cfamily::marks,
+    file_keys: super::cfamily::file_keys,
+    keys: super::cfamily::keys,
     rewrites: Some(super::cfamily::for_parser),
     ..Grammar::new(Language::C, || tree_sitter_c::LANGUAGE.into())
 };

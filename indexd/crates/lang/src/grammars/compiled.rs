@@ -66,12 +66,11 @@ impl Compiled {
         table.runs.iter().for_each(|kind| set(kind, Action::Runs));
         table.wrappers.iter().for_each(|kind| set(kind, Action::Wrapper));
         table.owners.iter().for_each(|(kind, field)| set(kind, Action::Owner(field)));
-        for import in table.imports {
-            let is_wrapper = table.wrappers.contains(&import.kind);
-            if !is_wrapper {
-                set(import.kind, Action::Import);
+        for (kind, module) in table.imports {
+            if !table.wrappers.contains(kind) {
+                set(kind, Action::Import);
             }
-            ids.get(import.kind).into_iter().flatten().for_each(|id| imports[*id] = Some(&import.module));
+            ids.get(kind).into_iter().flatten().for_each(|id| imports[*id] = Some(module));
         }
         let mut rules: Vec<(&str, Vec<&'static Define>)> = Vec::new();
         for define in table.rules() {

@@ -16,11 +16,14 @@ pub(super) const CPP: Grammar = Grammar {
     wrappers: &["template_declaration"],
     comments: &["comment"],
     imports: &[
-        Imports { kind: "preproc_include", module: Written::Quoted },
-        Imports { kind: "using_declaration", module: Written::Using },
-        Imports { kind: "namespace_alias_definition", module: Written::Using },
+        ("preproc_include", Written::Quoted),
+        ("using_declaration", Written::Using),
+        ("namespace_alias_definition", Written::Using),
     ],
     exported: Exported::Without(&["static"]),
+    marks: super::cfamily::marks,
+    file_keys: super::cfamily::file_keys,
+    keys: super::cfamily::keys,
     rewrites: Some(super::cfamily::for_parser),
     ..Grammar::new(Language::Cpp, || tree_sitter_cpp::LANGUAGE.into())
 };

@@ -37,7 +37,7 @@ pub(super) const CSHARP: Grammar = Grammar {
         Define::new("parameter", Property).in_head(|h| h.around == "record_declaration"),
     ],
     comments: &["comment"],
-    imports: &[Imports { kind: "using_directive", module: Written::Dotted(&["global", "using", "static"]) }],
+    imports: &[("using_directive", Written::Dotted(&["global", "using", "static"]))],
     exported: Exported::With(&["public", "internal", "protected"]),
     test_marks: &["[Fact", "[Test", "[Theory", "[TestMethod"],
     packages: &["file_scoped_namespace_declaration"],

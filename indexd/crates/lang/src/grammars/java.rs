@@ -123,7 +123,7 @@ fn number(it: &mut Visitor, node: usize, _: Role) -> ExprId {
 /// The last child is what counts: behind annotations, labels, `extends`.
 fn last_of(it: &mut Visitor, node: usize, role: Role) -> ExprId {
     let all: Vec<usize> = it.children(node).collect();
-    let Some((last, others)) = all.split_last() else { return it.opaque() };
+    let Some((last, others)) = all.split_last() else { return it.opaque };
     for other in others {
         match it.form(*other) {
             Form::Name => it.tell(*other),
@@ -143,9 +143,9 @@ fn class_literal(it: &mut Visitor, node: usize, _: Role) -> ExprId {
 fn new_array(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     let at = it.start(node);
     let class = it.part(node, 0);
-    let elem = class.map_or(it.opaque(), |c| it.ty(c));
+    let elem = class.map_or(it.opaque, |c| it.ty(c));
     let ty = it.node(Shape::ArrayType { elem }, at);
-    let mut value = it.opaque();
+    let mut value = it.opaque;
     for child in it.children(node).filter(|c| Some(*c) != class) {
         value = it.expr(child, Role::Read);
     }
@@ -157,7 +157,7 @@ fn method_reference(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     let at = it.start(node);
     let parts: Vec<usize> = it.children(node).collect();
     let (Some(first), Some(last)) = (parts.first().copied(), parts.last().copied()) else {
-        return it.opaque();
+        return it.opaque;
     };
     let base = it.expr(first, Role::Read);
     for part in parts.iter().skip(1).filter(|p| **p != last) {
@@ -179,7 +179,7 @@ fn constructor_call(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     for child in it.children(node).filter(|c| ![word, list].contains(&Some(*c))) {
         it.expr(child, Role::Read);
     }
-    let Some(word) = word else { return it.opaque() };
+    let Some(word) = word else { return it.opaque };
     let callee = it.receiver(it.slice(word), it.start(word), Role::Call);
     let args = it.exprs(list);
     it.node(Shape::Call { callee, args }, at)
@@ -210,9 +210,7 @@ fn switch(it: &mut Visitor, node: usize, _: Role) -> ExprId {
         });
     }
     it.subject = outer;
-    let one = values.into_iter();
-    let value = one.reduce(|then, otherwise| it.node(Shape::Conditional { then, otherwise }, at));
-    value.unwrap_or(it.opaque())
+    it.any(values, at).unwrap_or(it.opaque)
 }
 
 /// `case A`: a constant of what is looked at, or another one.
@@ -225,7 +223,7 @@ fn switch_label(it: &mut Visitor, node: usize, _: Role) -> ExprId {
             it.expr(child, Role::Read);
         }
     }
-    it.opaque()
+    it.opaque
 }
 
 /// `T x = value`, or a variable that there is already.
@@ -234,7 +232,7 @@ fn resource(it: &mut Visitor, node: usize, _: Role) -> ExprId {
         return it.first_of(node, Role::Read);
     }
     it.param(node, BindingKind::Local);
-    it.opaque()
+    it.opaque
 }
 
 /// `Point(int x, var y)`: the first child names a type.
@@ -242,7 +240,7 @@ fn record_pattern(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     for (i, child) in it.children(node).enumerate() {
         it.expr(child, if i == 0 { Role::Type } else { Role::Read });
     }
-    it.opaque()
+    it.opaque
 }
 
 /// A constructor without parameters of its own has those of the head.
@@ -271,15 +269,15 @@ fn package(it: &mut Visitor, node: usize, _: Role) -> ExprId {
             _ => it.tell_all(child),
         }
     }
-    it.opaque()
+    it.opaque
 }
 
 /// The classes in front of what is imported are used.
 fn import(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     it.tell_all(node);
-    let Some(path) = it.child(node, "scoped_identifier") else { return it.opaque() };
+    let Some(path) = it.child(node, "scoped_identifier") else { return it.opaque };
     let scope = it.children(path).next();
-    scope.map_or(it.opaque(), |scope| qualifier(it, scope, 0))
+    scope.map_or(it.opaque, |scope| qualifier(it, scope, 0))
 }
 
 fn qualifier(it: &mut Visitor, node: usize, depth: u32) -> ExprId {
@@ -294,7 +292,7 @@ fn qualifier(it: &mut Visitor, node: usize, depth: u32) -> ExprId {
             it.attr(base, name, role)
         }
         [] => it.free(it.slice(node), it.start(node), role(it, node)),
-        _ => it.opaque(),
+        _ => it.opaque,
     }
 }
 
@@ -325,10 +323,11 @@ pub(super) const JAVA: Grammar = Grammar {
             .in_head(|h| h.around == "record_declaration"),
     ],
     comments: &["line_comment", "block_comment"],
-    imports: &[Imports { kind: "import_declaration", module: Written::Paths(&["import", "static"]) }],
+    imports: &[("import_declaration", Written::Paths(&["import", "static"]))],
     runs: &["lambda_expression"],
     exported: Exported::Without(&["private"]),
     test_marks: &["@Test", "@ParameterizedTest", "@RepeatedTest", "@TestFactory"],
+    keys: super::typed::keys,
     packages: &["package_declaration"],
     typed: Some(&TYPED),
     ..Grammar::new(Language::Java, || tree_sitter_java::LANGUAGE.into())

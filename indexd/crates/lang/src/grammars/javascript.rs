@@ -98,13 +98,14 @@ pub(super) const JAVASCRIPT: Grammar = Grammar {
     attributes: &["decorator"],
     comments: &["comment", "html_comment"],
     imports: &[
-        Imports { kind: "import_statement", module: Written::Ecma },
-        Imports { kind: "export_statement", module: Written::Ecma },
-        Imports { kind: "variable_declarator", module: Written::Ecma },
-        Imports { kind: "assignment_expression", module: Written::Ecma },
-        Imports { kind: "call_expression", module: Written::Ecma },
+        ("import_statement", Written::Ecma),
+        ("export_statement", Written::Ecma),
+        ("variable_declarator", Written::Ecma),
+        ("assignment_expression", Written::Ecma),
+        ("call_expression", Written::Ecma),
     ],
     exported: Exported::Outside(&["export"]),
+    keys: super::ecma::keys,
     scopes: Some(&SCOPES),
     ..Grammar::new(Language::JavaScript, || tree_sitter_javascript::LANGUAGE.into())
 };

@@ -5,7 +5,7 @@ mod rewrite;
 use super::kinds::FIRST;
 use super::table::*;
 use indexd_model::DefKind::*;
-use indexd_model::Language;
+use indexd_model::{DefFlags, Language};
 
 /// Where names are bound and used.
 const SCOPES: Scopes = Scopes {
@@ -58,9 +58,11 @@ pub(super) const KOTLIN: Grammar = Grammar {
         Define::new("type_alias", Alias).at(&["type"]).body(&[]),
     ],
     comments: &["line_comment", "block_comment"],
-    imports: &[Imports { kind: "import", module: Written::Paths(&["import"]) }],
+    imports: &[("import", Written::Paths(&["import"]))],
     runs: &["lambda_literal", "anonymous_function", "anonymous_initializer", "getter", "setter"],
     exported: Exported::Without(&["private"]),
+    // Extensions are members that a type gets from outside of it.
+    marks: |_, before, _| flag_if(before.trim_end().ends_with('.'), DefFlags::OF_VALUE),
     test_marks: &["@Test", "@ParameterizedTest"],
     packages: &["package_header"],
     scopes: Some(&SCOPES),

@@ -2,7 +2,7 @@
 
 use super::table::*;
 use indexd_model::DefKind::*;
-use indexd_model::Language;
+use indexd_model::{DefFlags, Language};
 
 /// Where names are bound and used.
 const SCOPES: Scopes = Scopes {
@@ -42,8 +42,9 @@ pub(super) const LUA: Grammar = Grammar {
         Define::new("field", Field).body(&[]).or_function(&["function_definition"]),
     ],
     comments: &["comment"],
-    imports: &[Imports { kind: "function_call", module: Written::Call(&["require", "dofile"]) }],
+    imports: &[("function_call", Written::Call(&["require", "dofile"]))],
     exported: Exported::Without(&["local"]),
+    marks: |_, _, rule| flag_if(rule.kind == "field", DefFlags::OF_VALUE),
     scopes: Some(&SCOPES),
     ..Grammar::new(Language::Lua, || tree_sitter_lua::LANGUAGE.into())
 };

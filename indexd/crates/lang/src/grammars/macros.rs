@@ -1,7 +1,9 @@
 //! Definitions by macros of C and C++: a call before a body, `SYSCALL_DEFINE3(read, ...) { }`.
 
 use super::walk::Found;
+use crate::tokens::is_identifier;
 use indexd_model::Span;
+use indexd_model::lists::holds;
 
 /// Words that may stand before such a call.
 const BEFORE: [&str; 7] = ["static", "inline", "extern", "const", "__init", "__always_inline", "asmlinkage"];
@@ -78,12 +80,7 @@ pub(super) fn is_attribute(word: &str) -> bool {
     word.starts_with("__")
         && !word.starts_with("__builtin")
         && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
-        && !COMPILERS.split_ascii_whitespace().any(|w| w == word)
-}
-
-fn is_identifier(word: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    word.starts_with(|c: char| c.is_alphabetic() || c == '_') && word.chars().all(is_part)
+        && !holds(COMPILERS, word)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use super::flat::Flat;
 use crate::builder::Builder;
+use crate::tokens::is_identifier;
 use indexd_model::limits::PARSE_DEPTH_MAX;
 use indexd_model::{Node, Role};
 use rustc_hash::FxHashSet;
@@ -56,7 +57,7 @@ pub(super) fn add<'s>(
             }
         } else if tree.is_leaf(node) {
             let word = text.get(start..end).unwrap_or("");
-            if is_word(word) && may_use(is_name, tree, node, word, is_called(text, end)) {
+            if is_identifier(word) && may_use(is_name, tree, node, word, is_called(text, end)) {
                 unread(b, text, word, start, &told);
             } else if is_torn_string(tree, node, word) {
                 words(word).for_each(|(at, word)| unread(b, text, word, start + at, &told));
@@ -115,16 +116,12 @@ fn may_use(
     is_name && around.into_iter().any(|p| tree.node(p).has_error())
 }
 
-fn is_word(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_alphabetic() || c == '_') && text.chars().all(is_part)
-}
-
 fn is_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
 /// The words of a text with where they start.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let all = text.split(|c: char| !is_part(c)).filter(|w| is_word(w));
+    let all = text.split(|c: char| !is_part(c)).filter(|w| is_identifier(w));
     all.map(|w| (w.as_ptr() as usize - text.as_ptr() as usize, w))
 }

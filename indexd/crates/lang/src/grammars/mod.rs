@@ -32,6 +32,7 @@ mod lua;
 mod macros;
 mod made;
 mod missed;
+mod pass;
 mod paths;
 #[cfg(feature = "web")]
 mod php;
@@ -56,7 +57,7 @@ mod walk;
 
 use crate::Input;
 use crate::builder::Header;
-use crate::chunks::{assemble, header, name_idle};
+use crate::chunks::of_code;
 use crate::lines;
 use crate::parse::Parses;
 use compiled::Compiled;
@@ -64,9 +65,10 @@ use flat::Flat;
 use indexd_model::limits::{
     DEFS_PER_FILE_MAX, PARSE_CALLBACKS_MAX, PARSE_CALLBACKS_MIN, PARSE_CALLBACKS_PER_KIB,
 };
+use indexd_model::names::qualified_name;
 use indexd_model::{
-    Chunk, ChunkKind, DefFlags, DefIdx, Facts, FileFacts, FileRoles, Key, Language, LineIndex, Outcome,
-    RepoPath,
+    Chunk, DefFlags, DefIdx, ExprId, Facts, FileFacts, FileRoles, Key, Language, LineIndex, Node as Shape,
+    Outcome, RepoPath,
 };
 use std::sync::LazyLock;
 use table::Grammar;
@@ -151,7 +153,7 @@ fn calls_max(n_bytes: usize) -> u64 {
 fn facts_of(input: Input, grammar: &Compiled, root: Node) -> Option<FileFacts> {
     let Input { path, text, lines: index, language, roles } = input;
     let tree = Flat::new(root);
-    let made = if language == Language::Rust { made::made(text, &tree) } else { made::Made::default() };
+    let made = made::made(text, &tree);
     let mut walk = Walk::new(text, index, grammar, &tree, &made, roles.has(FileRoles::TEST));
     walk.file();
     if walk.b.defs.len() > DEFS_PER_FILE_MAX {
@@ -190,13 +192,10 @@ fn facts_of(input: Input, grammar: &Compiled, root: Node) -> Option<FileFacts> {
         typed::uses(&mut walk.b, text, forms, &tree, (&asides, &made));
     }
     let outcome = if root.has_error() { Outcome::Recovered } else { Outcome::Parsed };
-    let (idle, mut pieces) = (walk.idle, walk.pieces);
-    pieces.extend(header(text, index, &idle));
-    let mut chunks = assemble(text, index, &pieces, ChunkKind::Between);
-    name_idle(text, &idle, &mut chunks);
+    let mut chunks = of_code(text, index, walk.pieces, &walk.idle);
     join_closings(text, &mut chunks, index);
     let package = paths::table_of_lua(&walk.b, language).or(walk.package);
-    let says = Header { language, outcome, roles, package, constraint: None, exports: announced };
+    let says = Header { package, exports: announced, ..Header::new(input, outcome) };
     let (mut interface, body) = walk.b.finish(says, |facts| keys(path, facts));
     if language.linking() != indexd_model::Linking::None {
         paths::add_import_entries(path, &mut interface);
@@ -238,46 +237,21 @@ fn join_closings(text: &str, chunks: &mut Vec<Chunk>, index: &LineIndex) {
 /// Under which keys other files find the definitions: the path, and the names at file level.
 fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
     let mut out = vec![(Key::file(path), DefIdx::NONE)];
-    if cfamily::is_cfamily(facts.interface.language) {
-        // Includes are looked up by the last part of their path.
-        out.push((Key::any("c-file", indexd_model::path::file_name_of(path)), DefIdx::NONE));
-        cfamily::include_keys(facts, &mut out);
-    }
-    let is_linked = facts.interface.language.linking() != indexd_model::Linking::None;
+    let table = compiled(facts.interface.language).map(|c| c.table);
+    table.into_iter().for_each(|t| (t.file_keys)(facts, path, &mut out));
     // What a script of Kotlin or Scala defines is its own.
     let is_script = [".kts", ".sc"].iter().any(|e| path.ends_with(e));
-    let is_typed = compiled(facts.interface.language).is_some_and(|c| c.typed.is_some());
-    let is_ecma = ecma::is_ecma(facts.interface.language);
-    let is_shared = is_linked && !is_ecma && !is_script;
     let module = format!("{}{path}", paths::SCOPE);
-    #[cfg(feature = "systems")]
-    if facts.interface.language == Language::Rust {
-        rust::modules(facts, &mut out);
-    }
     for (i, def) in facts.interface.defs.iter().enumerate() {
         let idx = DefIdx(i as u32);
         if def.flags.has(DefFlags::TITLE) {
             continue;
         }
-        if is_ecma {
-            if ecma::is_export(facts, def) {
-                out.push((Key::member(&module, facts.str(def.name)), idx));
-            }
-            ecma::keys(path, facts, idx, &mut out);
+        table.into_iter().for_each(|t| (t.keys)(facts, idx, &module, &mut out));
+        if !def.flags.has(DefFlags::LOCAL) {
+            out.push((Key::member(&module, &qualified_name(facts, idx)), idx));
         }
-        #[cfg(feature = "systems")]
-        if facts.interface.language == Language::Rust {
-            rust::keys(facts, idx, &mut out);
-        } else if is_typed {
-            typed::keys(facts, idx, &module, &mut out);
-        }
-        if is_ecma || !def.flags.has(DefFlags::LOCAL) {
-            let name = indexd_model::names::qualified_name(facts, idx);
-            out.push((Key::member(&module, &name), idx));
-        }
-        if cfamily::is_cfamily(facts.interface.language) {
-            cfamily::keys(facts, &module, idx, &mut out);
-        } else if is_shared {
+        if !is_script {
             out.extend(paths::shared_keys(facts, idx));
         }
     }
@@ -286,9 +260,19 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
     out
 }
 
-/// Whether a byte may stand in a name.
-fn is_part(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+/// Adds the keys of a group under which types are found by the names of their bases.
+fn base_keys(facts: &Facts, idx: DefIdx, group: &str, out: &mut table::Keys) {
+    let names = facts.def(idx).bases.iter().filter_map(|base| name_of(facts, *base));
+    out.extend(names.map(|name| (Key::any(group, name), idx)));
+}
+
+/// The last name of a type.
+fn name_of<'f>(facts: &Facts<'f>, e: ExprId) -> Option<&'f str> {
+    match facts.expr(e).node {
+        Shape::Name { name, .. } | Shape::Attr { name, .. } => Some(facts.str(name)),
+        Shape::Apply { base, .. } | Shape::Word { value: base, .. } => name_of(facts, base),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

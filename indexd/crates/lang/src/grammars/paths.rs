@@ -2,12 +2,13 @@
 //! under which their definitions are found.
 
 use crate::builder::Builder;
-use indexd_model::facts::{Import, ImportKind};
+use crate::digest::of_imports;
+use indexd_model::facts::Import;
 use indexd_model::key::ECMA_EXPORTS;
+use indexd_model::names::qualified_name;
 use indexd_model::{
-    Def, DefFlags, DefIdx, DefKind, Entry, ExprId, Facts, Interface, Key, Language, Linking, Role, StrId,
+    Def, DefFlags, DefIdx, DefKind, Entry, ExprId, Facts, Interface, Key, Language, Role, StrId,
 };
-use rustc_hash::FxHashMap;
 
 /// Scope of the keys of names at file level, before the path.
 pub(super) const SCOPE: &str = "names:";
@@ -216,24 +217,15 @@ pub(super) fn shared_keys(facts: &Facts, idx: DefIdx) -> Vec<(Key, DefIdx)> {
 
 /// Adds entries for what imports bind and pass on. Each digest covers what is found under one name.
 pub(super) fn add_import_entries(path: &str, interface: &mut Interface) {
-    debug_assert!(interface.language.linking() != Linking::None);
     let module = format!("{SCOPE}{path}");
     let facts = Facts::outside(interface);
-    let mut digests: FxHashMap<Key, u64> = FxHashMap::default();
-    for i in &interface.imports {
-        let name = match (i.kind, i.alias) {
-            (ImportKind::All, _) => "*",
-            (_, Some(alias)) => facts.str(alias),
-            _ => continue,
-        };
-        let digest = digests.entry(Key::member(&module, name)).or_insert(7);
-        *digest = digest.rotate_left(5) ^ import_digest(&facts, i);
-    }
-    let mut keys: Vec<(Key, u64)> = digests.into_iter().collect();
-    keys.sort_unstable();
-    let added =
-        keys.into_iter().map(|(key, digest)| Entry { key, def: DefIdx::NONE, digest: digest & 0xffff_ffff });
-    interface.entries.extend(added);
+    let more = |i: &Import| {
+        let scope = i.scope.some().map_or(String::new(), |d| qualified_name(&facts, d));
+        if i.conditional { scope + "|conditional" } else { scope }
+    };
+    let digests = of_imports(&facts, &module, interface.imports.iter(), more);
+    let entry = |(key, digest)| Entry { key, def: DefIdx::NONE, digest: digest & 0xffff_ffff };
+    interface.entries.extend(digests.into_iter().map(entry));
     add_export_entries(interface);
     interface.entries.sort_unstable_by_key(|e| (e.key, e.def));
 }
@@ -252,18 +244,6 @@ fn add_export_entries(interface: &mut Interface) {
     keys.sort_unstable();
     keys.dedup();
     interface.entries.extend(keys.into_iter().map(|key| Entry { key, def: DefIdx::NONE, digest: 1 }));
-}
-
-fn import_digest(facts: &Facts, i: &Import) -> u64 {
-    let name = |s: Option<StrId>| s.map_or("-", |s| facts.str(s));
-    let scope = i.scope.some().map_or(String::new(), |d| indexd_model::names::qualified_name(facts, d));
-    let module = facts.str(i.module);
-    let mut text =
-        format!("{module}|{}|{}|{}|{}|{scope}", i.level, name(i.name), name(i.alias), i.kind as u8);
-    if i.conditional {
-        text.push_str("|conditional");
-    }
-    Key::member("import", &text).0
 }
 
 #[cfg(test)]

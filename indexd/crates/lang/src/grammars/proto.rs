@@ -18,6 +18,6 @@ pub(super) const PROTO: Grammar = Grammar {
         Define::new("enum_field", Constant).at(&["identifier"]).body(&[]),
     ],
     comments: &["comment"],
-    imports: &[Imports { kind: "import", module: Written::Quoted }],
+    imports: &[("import", Written::Quoted)],
     ..Grammar::new(Language::Proto, || tree_sitter_proto::LANGUAGE.into())
 };

@@ -72,10 +72,7 @@ pub(super) const RUBY: Grammar = Grammar {
             .with_body(),
     ],
     comments: &["comment"],
-    imports: &[Imports {
-        kind: "call",
-        module: Written::Call(&["require", "require_relative", "load", "autoload"]),
-    }],
+    imports: &[("call", Written::Call(&["require", "require_relative", "load", "autoload"]))],
     exported: Exported::Without(&["private"]),
     scopes: Some(&SCOPES),
     ..Grammar::new(Language::Ruby, || tree_sitter_ruby::LANGUAGE.into())

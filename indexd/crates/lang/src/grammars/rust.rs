@@ -15,8 +15,6 @@ mod patterns;
 mod rewrite;
 mod values;
 
-pub(super) use items::{keys, modules};
-
 use super::table::*;
 use super::typed::forms::{FIRST, Form, LAST, Typed};
 use indexd_model::DefKind::*;
@@ -153,11 +151,13 @@ pub(super) const RUST: Grammar = Grammar {
     attributes: &["attribute_item"],
     comments: &["line_comment", "block_comment"],
     imports: &[
-        Imports { kind: "use_declaration", module: Written::Paths(&["pub", "use"]) },
-        Imports { kind: "extern_crate_declaration", module: Written::Paths(&["pub", "extern", "crate"]) },
-        Imports { kind: "mod_item", module: Written::Module },
+        ("use_declaration", Written::Paths(&["pub", "use"])),
+        ("extern_crate_declaration", Written::Paths(&["pub", "extern", "crate"])),
+        ("mod_item", Written::Module),
     ],
     exported: Exported::With(&["pub"]),
+    file_keys: items::file_keys,
+    keys: items::keys,
     test_marks: &["#[test", "::test]", "::test(", "#[cfg(test)]", "#[rstest"],
     typed: Some(&TYPED),
     arguments: Some(macros::arguments),

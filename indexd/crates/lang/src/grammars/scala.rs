@@ -3,7 +3,7 @@
 use super::kinds::FIRST;
 use super::table::*;
 use indexd_model::DefKind::*;
-use indexd_model::Language;
+use indexd_model::{DefFlags, Language};
 
 /// Where names are bound and used.
 const SCOPES: Scopes = Scopes {
@@ -64,9 +64,10 @@ pub(super) const SCALA: Grammar = Grammar {
         Define::new("type_definition", Alias).body(&[]),
     ],
     comments: &["comment", "block_comment"],
-    imports: &[Imports { kind: "import_declaration", module: Written::Paths(&["import"]) }],
+    imports: &[("import_declaration", Written::Paths(&["import"]))],
     runs: &["block", "lambda_expression"],
     exported: Exported::Without(&["private"]),
+    marks: |is, before, _| flag_if(is.is_type() && has_word(before, &["object"]), DefFlags::STATIC),
     test_marks: &["@Test"],
     packages: &["package_clause"],
     scopes: Some(&SCOPES),

@@ -10,6 +10,7 @@ mod words;
 use super::flat::Flat;
 use super::kinds::{Bind, FIRST_FIELD, Kind, Kinds};
 use super::missed;
+use super::pass::Pass;
 use super::table::{Rebinds, Scopes};
 use crate::builder::Builder;
 use indexd_model::limits::PARSE_DEPTH_MAX;
@@ -29,9 +30,7 @@ pub(super) fn uses<'s>(
     let mut it = Uses::collected(b, text, table, kinds, tree);
     it.next = 1;
     it.walk(0, Place { scopes: &[0], role: Role::Read, this: DefIdx::NONE, is_rebound: false, depth: 0 });
-    if let Some(told) = it.told.take() {
-        missed::add(b, text, &|kind| table.is_name(kind), tree, told);
-    }
+    it.end(&|kind| table.is_name(kind));
 }
 
 /// What a name is where it is bound.
@@ -55,13 +54,13 @@ impl Scope<'_> {
     }
 }
 
-pub(super) struct Uses<'b, 's> {
-    pub(super) b: &'b mut Builder<'s>,
-    pub(super) text: &'s str,
-    pub(super) tree: &'b Flat<'b>,
+/// Reads uses of names.
+pub(super) type Uses<'b, 's> = Pass<'b, 's, Names<'b, 's>>;
+
+/// The names that a file binds.
+pub(super) struct Names<'b, 's> {
     table: &'static Scopes,
     kinds: &'b Kinds,
-    pub(super) by_name: FxHashMap<u32, DefIdx>,
     /// Names of functions and methods.
     callables: FxHashSet<StrId>,
     pub(super) scopes: Vec<Scope<'s>>,
@@ -69,9 +68,6 @@ pub(super) struct Uses<'b, 's> {
     pub(super) opened: FxHashMap<usize, usize>,
     /// Where names are bound.
     pub(super) bound: FxHashSet<u32>,
-    /// Where names stand that need no fact, while the tree is damaged.
-    pub(super) told: Option<FxHashSet<u32>>,
-    pub(super) opaque: ExprId,
     /// The scope that opens next in the second pass.
     next: usize,
 }
@@ -97,60 +93,17 @@ impl<'b, 's> Uses<'b, 's> {
         kinds: &'b Kinds,
         tree: &'b Flat<'b>,
     ) -> Self {
-        // A title is not a name: a suite that stands in one may be a type.
-        let named = b.defs.iter().enumerate().filter(|(_, d)| !d.flags.has(DefFlags::TITLE));
-        let by_name = named.map(|(i, d)| (d.name_span.start, DefIdx(i as u32))).collect();
         let callables = b.defs.iter().filter(|d| d.kind.is_callable()).map(|d| d.name).collect();
-        let opaque = b.node(Shape::Opaque, 0);
         let (opened, bound) = (FxHashMap::default(), FxHashSet::default());
-        let told = missed::is_damaged(tree).then(FxHashSet::default);
         let scopes = vec![Scope::new(true)];
-        let mut it = Self {
-            b,
-            text,
-            tree,
-            table,
-            kinds,
-            by_name,
-            callables,
-            scopes,
-            opened,
-            bound,
-            told,
-            opaque,
-            next: 0,
-        };
+        let own = Names { table, kinds, callables, scopes, opened, bound, next: 0 };
+        let mut it = Pass::new(b, text, tree, own);
         it.collect(0, &mut vec![0], 0);
         it
     }
 
-    pub(super) fn slice(&self, at: usize) -> &'s str {
-        self.text.get(self.tree.node(at).byte_range()).unwrap_or("")
-    }
-
     fn kind(&self, at: usize) -> &'b Kind {
         self.kinds.of(self.tree.kind_id(at))
-    }
-
-    pub(super) fn start(&self, at: usize) -> u32 {
-        self.tree.node(at).start_byte() as u32
-    }
-
-    /// Notes that a name needs no fact. In damaged source what is called is counted, whatever it seems to be.
-    pub(super) fn tell(&mut self, node: usize) {
-        let (at, end) = (self.start(node), self.tree.node(node).end_byte());
-        if let Some(told) = &mut self.told
-            && !missed::is_called(self.text, end)
-        {
-            told.insert(at);
-        }
-    }
-
-    /// Notes that the names in a node need no facts, unless it is damaged.
-    pub(super) fn tell_all(&mut self, node: usize) {
-        if self.told.is_some() && !self.tree.node(node).has_error() {
-            self.tree.within(node).for_each(|n| self.tell(n));
-        }
     }
 
     // ---- first pass
@@ -167,8 +120,9 @@ impl<'b, 's> Uses<'b, 's> {
         }
         if let Some(is_function) = kind.opens {
             self.scopes.push(Scope::new(is_function));
-            open.push(self.scopes.len() - 1);
-            self.opened.insert(node, self.scopes.len() - 1);
+            let opened = self.scopes.len() - 1;
+            open.push(opened);
+            self.opened.insert(node, opened);
         }
         if !is_outer {
             self.bind(node, kind, open);
@@ -565,7 +519,7 @@ impl Uses<'_, '_> {
             match base {
                 None => base = Some(self.walk(part, Place { role, ..inner })),
                 Some(of) if is_link(self, part) => {
-                    let (at, name) = (self.start(part), self.b.str(self.slice(part)));
+                    let (at, name) = (self.start(part), self.id(part));
                     base = Some(self.b.expr(Shape::Attr { base: of, name }, at, role));
                 }
                 Some(_) => {

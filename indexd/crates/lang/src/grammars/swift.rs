@@ -28,7 +28,7 @@ pub(super) const SWIFT: Grammar = Grammar {
         Define::new("macro_declaration", Macro).at(&["simple_identifier"]).body(&[]),
     ],
     comments: &["comment", "multiline_comment"],
-    imports: &[Imports { kind: "import_declaration", module: Written::Dotted(&["@testable", "import"]) }],
+    imports: &[("import_declaration", Written::Dotted(&["@testable", "import"]))],
     exported: Exported::Without(&["private", "fileprivate"]),
     test_marks: &["@Test"],
     ..Grammar::new(Language::Swift, || tree_sitter_swift::LANGUAGE.into())

@@ -2,7 +2,7 @@
 
 pub use super::scopes::Words;
 use super::typed::forms::Typed;
-use indexd_model::{DefKind, Language};
+use indexd_model::{DefFlags, DefIdx, DefKind, Facts, Key, Language};
 
 /// A language whose files are cut into definitions by one extractor. Names of kinds and fields that
 /// the grammar does not have are refused by a test.
@@ -23,12 +23,18 @@ pub struct Grammar {
     pub attributes: &'static [&'static str],
     /// Comments.
     pub comments: &'static [&'static str],
-    /// What brings in something of another file.
-    pub imports: &'static [Imports],
+    /// Kinds that bring in something of another file, and how the module is read.
+    pub imports: &'static [(&'static str, Written)],
     /// Kinds that run as a function does, though none is named: variables inside are local.
     pub runs: &'static [&'static str],
     /// What is visible from other files.
     pub exported: Exported,
+    /// Marks of a definition by its kind, the words before it and its rule.
+    pub(super) marks: fn(DefKind, &str, &Define) -> DefFlags,
+    /// Further keys under which a file is found, by its path.
+    pub(super) file_keys: fn(&Facts, &str, &mut Keys),
+    /// Further keys under which a definition is found; the text begins those of names of the file.
+    pub(super) keys: fn(&Facts, DefIdx, &str, &mut Keys),
     /// Marks of a test in what stands before its name: attributes, annotations.
     pub test_marks: &'static [&'static str],
     /// What names the package or namespace of the file.
@@ -42,6 +48,9 @@ pub struct Grammar {
     /// What parses the parts of a file that the grammar does not read, at their places.
     pub(super) arguments: Option<Arguments>,
 }
+
+/// Keys under which other files find a definition, or the file.
+pub(super) type Keys = Vec<(Key, DefIdx)>;
 
 /// Parses parts of a text that a tree leaves as they are, within so many calls of the parser.
 pub(super) type Arguments =
@@ -67,6 +76,9 @@ impl Grammar {
             imports: &[],
             runs: &[],
             exported: Exported::Without(&[]),
+            marks: |_, _, _| DefFlags::default(),
+            file_keys: |_, _, _| {},
+            keys: |_, _, _, _| {},
             test_marks: &[],
             packages: &[],
             scopes: None,
@@ -132,6 +144,11 @@ pub fn has_word(text: &str, words: &[&str]) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| words.contains(&w))
 }
 
+/// A mark where something holds, else none.
+pub fn flag_if(is: bool, flag: DefFlags) -> DefFlags {
+    if is { flag } else { DefFlags::default() }
+}
+
 /// Where the name of a definition stands.
 pub enum Name {
     /// At the end of a path of fields; a step that does not name a field is the kind of a child. The last step
@@ -153,14 +170,6 @@ pub enum Name {
     Labels,
     /// Nowhere: it has none, where it has a child of this kind.
     Unnamed(&'static str),
-}
-
-/// A node kind that imports.
-pub struct Imports {
-    /// The kind.
-    pub kind: &'static str,
-    /// How the module is read.
-    pub module: Written,
 }
 
 /// How the module of an import is written.

@@ -95,7 +95,7 @@ fn tables_name_what_their_grammars_have() {
         let kinds = table.rules().map(|d| d.kind);
         let kinds = kinds.chain(table.owners.iter().map(|o| o.0)).chain(table.wrappers.iter().copied());
         let kinds = kinds.chain(table.attributes.iter().copied()).chain(table.comments.iter().copied());
-        let kinds = kinds.chain(table.imports.iter().map(|i| i.kind));
+        let kinds = kinds.chain(table.imports.iter().map(|i| i.0));
         let mut missing: Vec<&str> = kinds.filter(|k| !has_kind(k)).collect();
         for define in table.rules() {
             let path = if let table::Name::Path(path) = define.name { path } else { &[] };

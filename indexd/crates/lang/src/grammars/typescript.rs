@@ -3,6 +3,7 @@
 use super::ecma::FUNCTIONS;
 use super::javascript;
 use super::table::*;
+use crate::patch::Patch;
 use indexd_model::DefKind::*;
 use indexd_model::Language;
 
@@ -110,32 +111,32 @@ fn for_parser(text: &str) -> Option<String> {
     if !WORDS.iter().any(|w| text.contains(w)) {
         return None;
     }
-    let mut out = text.as_bytes().to_vec();
+    let mut out = Patch::new(text);
     names_of_fields(text, &mut out);
     variance(text, &mut out);
     for (at, lead) in text.match_indices("default abstract class") {
         let behind = text[at + lead.len()..].trim_start();
         if ["{", "extends ", "implements "].iter().any(|w| behind.starts_with(w)) {
-            out[at + "default ".len()..at + "default abstract".len()].fill(b' ');
+            out.blank(at + "default ".len()..at + "default abstract".len());
         }
     }
-    String::from_utf8(out).ok().filter(|o| o != text)
+    out.done()
 }
 
 /// `accessor` as a name.
-fn names_of_fields(text: &str, out: &mut [u8]) {
+fn names_of_fields(text: &str, out: &mut Patch) {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | '#');
     for (at, word) in text.match_indices("accessor") {
         let behind = &text[at + word.len()..];
         let is_name = behind.trim_start().starts_with([':', '=', ';', '?', '!', '(', ',', '<', '}']);
         if is_name && !text[..at].ends_with(is_part) && !behind.starts_with(is_part) {
-            out[at + word.len() - 1] = b'_';
+            out.write(at + word.len() - 1, b"_");
         }
     }
 }
 
 /// `in` and `out` before a type parameter.
-fn variance(text: &str, out: &mut [u8]) {
+fn variance(text: &str, out: &mut Patch) {
     for lead in ["<in out ", "<in ", "<out ", ", in out ", ", in ", ", out "] {
         for (at, _) in text.match_indices(lead) {
             let behind = &text[at + lead.len()..];
@@ -144,7 +145,7 @@ fn variance(text: &str, out: &mut [u8]) {
             let is_param = after.starts_with(['>', ',', '=']) || after.starts_with("extends ");
             if is_param && name.starts_with(char::is_uppercase) {
                 let from = at + if lead.starts_with('<') { 1 } else { 2 };
-                out[from..at + lead.len()].fill(b' ');
+                out.blank(from..at + lead.len());
             }
         }
     }

@@ -4,13 +4,13 @@
 mod imports;
 mod names;
 
-pub(super) use names::Found;
+pub(super) use names::{Found, bare};
 
 use super::compiled::{Action, Compiled};
 use super::flat::Flat;
 use super::made::Made;
 use super::table::{Define, Exported, Head, Name, has_word};
-use super::{cfamily, ecma, macros, paths};
+use super::{ecma, macros, paths};
 use crate::builder::Builder;
 use crate::chunks::{Idle, IdleKind, Piece};
 use indexd_model::limits::{DEFS_PER_FILE_MAX, PARSE_DEPTH_MAX};
@@ -249,8 +249,8 @@ impl<'s, 'g> Walk<'s, 'g> {
     fn owner(&mut self, at: usize, field: &str, inside: Inside, lead: Option<Lead>) {
         let node = self.tree.node(at);
         let named = node.child_by_field_name(field).map(|n| base_name(self.slice(n)));
-        let is_list = |_: &&str| self.grammar.table.language == Language::Rust;
-        let receiver = named.filter(|n| is_name(n)).or(Some("[]").filter(is_list)).map(|n| self.b.str(n));
+        let receiver = named.filter(|n| is_name(n)).unwrap_or("[]");
+        let receiver = Some(self.b.str(receiver));
         let span = Span { start: self.lead_of(node, lead).start, end: node.end_byte() as u32 };
         // A block that gives a type the members of another one says so, with members or without.
         if node.child_by_field_name("trait").is_some() {
@@ -327,7 +327,7 @@ impl<'s, 'g> Walk<'s, 'g> {
             Name::Unnamed(_) => DefFlags::ANONYMOUS.with(DefFlags::LOCAL),
             _ => self.flags(&found.name, is, before, inside, owner, rule),
         };
-        if is_ecma && node.kind().ends_with("_signature") && is.is_callable() {
+        if node.kind().ends_with("_signature") && is.is_callable() {
             def.flags.set(DefFlags::OVERLOAD);
         }
         let is_member = of_class.class().is_some() || is_of_value;
@@ -588,7 +588,6 @@ impl<'s, 'g> Walk<'s, 'g> {
         owner: DefIdx,
         rule: &Define,
     ) -> DefFlags {
-        let language = self.grammar.table.language;
         let mut flags = DefFlags::default();
         let mut set = |is: bool, flag: DefFlags| {
             if is {
@@ -596,9 +595,7 @@ impl<'s, 'g> Walk<'s, 'g> {
             }
         };
         let in_type = inside.receiver.is_some() || self.is_type(owner);
-        // A parameter in the head of a record has no words of its own.
-        let is_public = rule.in_head.is_some() && language == Language::CSharp;
-        let is_exported = is_public || self.is_exported(name, before, in_type);
+        let is_exported = self.is_exported(name, before, in_type, rule);
         let in_function = inside.in_function && !self.is_directive(is);
         set(is_exported && !in_function, DefFlags::EXPORTED);
         set(in_function, DefFlags::LOCAL);
@@ -609,21 +606,8 @@ impl<'s, 'g> Walk<'s, 'g> {
             matches!(rule.name, Name::Call(_)) || matches!(rule.name, Name::Macro) && macros::is_title(name);
         set(is_title || self.is_marked_as_test(name, is, before, rule), DefFlags::TEST);
         set(is_title, DefFlags::TITLE);
-        set(self.is_of_value(before, rule), DefFlags::OF_VALUE);
-        set(language == Language::Scala && is.is_type() && has_word(before, &["object"]), DefFlags::STATIC);
-        if self.is_cfamily() {
-            flags.set(cfamily::marks(is, before));
-        }
+        flags.set((self.grammar.table.marks)(is, before, rule));
         flags
-    }
-
-    /// True for members that a value or another type gets from outside of it: Kotlin's extensions, Lua's fields.
-    fn is_of_value(&self, before: &str, rule: &Define) -> bool {
-        match self.grammar.table.language {
-            Language::Kotlin => before.trim_end().ends_with('.'),
-            Language::Lua => rule.kind == "field",
-            _ => false,
-        }
     }
 
     /// Whether a definition is one of the preprocessor of C, which knows no scopes.
@@ -639,8 +623,10 @@ impl<'s, 'g> Walk<'s, 'g> {
     }
 
     /// Whether others can name a definition, by the words before it.
-    fn is_exported(&self, name: &str, before: &str, in_type: bool) -> bool {
+    fn is_exported(&self, name: &str, before: &str, in_type: bool, rule: &Define) -> bool {
         match self.grammar.table.exported {
+            // A parameter in the head of a record has no words of its own.
+            Exported::With(_) if rule.in_head.is_some() => true,
             Exported::With(words) => has_word(before, words),
             Exported::Without(words) => !has_word(before, words),
             Exported::Outside(_) if in_type => {

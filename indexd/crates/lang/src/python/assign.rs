@@ -6,10 +6,12 @@
 //! xs` gives `x` the value `xs.__iter__().__next__()`.
 
 use super::kinds::{F, Kind, kind};
+use super::narrow::is_path;
 use super::scope::ScopeKind;
 use super::visit::{Exports, Visitor};
 use indexd_model::facts::{List, SequenceKind};
 use indexd_model::limits::DEFS_PER_FILE_MAX;
+use indexd_model::lists::holds;
 use indexd_model::{
     BindingId, BindingKind, Def, DefFlags, DefIdx, DefKind, ExprId, Node as Shape, Role, Source, Span, StrId,
 };
@@ -65,18 +67,7 @@ impl<'s> Visitor<'s, '_> {
             && self.scope_kind() != ScopeKind::Function
             && self.field(node, F.value).is_some_and(|v| {
                 let name = self.slice(v).rsplit('.').next().unwrap_or("");
-                matches!(
-                    name,
-                    "Optional"
-                        | "Union"
-                        | "Callable"
-                        | "Type"
-                        | "List"
-                        | "Dict"
-                        | "Tuple"
-                        | "Iterable"
-                        | "Annotated"
-                )
+                holds("Optional Union Callable Type List Dict Tuple Iterable Annotated", name)
             })
     }
 
@@ -351,8 +342,7 @@ impl<'s> Visitor<'s, '_> {
     /// Sets the value of a path from here on. The first entry forgets the previous value; it outlives the
     /// branch, the second one does not.
     fn assign_path(&mut self, path: &'s str, value: ExprId) {
-        let plain = path.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.' || b >= 0x80);
-        if !plain || self.scope_kind() == ScopeKind::Class {
+        if !is_path(path) || self.scope_kind() == ScopeKind::Class {
             return;
         }
         self.scope().forget_path(path);

@@ -5,9 +5,7 @@ use super::scope::{Scope, ScopeKind};
 use super::visit::Visitor;
 use indexd_model::facts::LiteralKind;
 use indexd_model::limits::DEFS_PER_FILE_MAX;
-use indexd_model::{
-    BindingId, BindingKind, Def, DefFlags, DefIdx, DefKind, ExprId, Node as Shape, Role, Source, Span,
-};
+use indexd_model::{BindingKind, Def, DefFlags, DefIdx, DefKind, ExprId, Node as Shape, Role, Source, Span};
 use tree_sitter::Node;
 
 /// Return and yield expressions kept of a function without an annotation.
@@ -73,16 +71,8 @@ impl<'s> Visitor<'s, '_> {
         if let Some(r) = self.field(node, F.return_type) {
             def.results = vec![self.annotation(r)];
         }
-        let type_params: Vec<(&'s str, BindingId)> = self.scope().changes(mark).into_vec();
-        self.scope().rewind(mark);
-
         def.decorators = decorators.iter().map(|d| d.expr).collect();
-        let idx = self.b.def(def);
-        let mut scope = Scope::new(ScopeKind::Function, idx);
-        for (name, b) in type_params {
-            scope.assign(name, b);
-        }
-        self.scopes.push(scope);
+        let idx = self.open(ScopeKind::Function, def, mark);
         self.bind(&params, idx, class);
         if let Some(body) = self.field(node, F.body) {
             self.b.defs[idx.index()].doc = self.docstring(body);
@@ -90,6 +80,16 @@ impl<'s> Visitor<'s, '_> {
         }
         self.end_function(idx);
         self.introduce(text, self.start(name_node), idx);
+    }
+
+    /// Adds a definition and opens its scope, which has the type parameters that were set since `mark` to itself.
+    fn open(&mut self, kind: ScopeKind, def: Def, mark: usize) -> DefIdx {
+        let type_params = self.scope().changes(mark);
+        self.scope().rewind(mark);
+        let idx = self.b.def(def);
+        self.scopes.push(Scope::new(kind, idx));
+        type_params.into_iter().for_each(|(name, b)| self.scope().assign(name, b));
+        idx
     }
 
     /// Makes the parameters of a function known in its scope; the first one of a method of `class` is the
@@ -312,15 +312,8 @@ impl<'s> Visitor<'s, '_> {
             }
             def.bases.push(base);
         }
-        let type_params: Vec<(&'s str, BindingId)> = self.scope().changes(mark).into_vec();
-        self.scope().rewind(mark);
         def.decorators = decorators.iter().map(|d| d.expr).collect();
-        let idx = self.b.def(def);
-        let mut scope = Scope::new(ScopeKind::Class, idx);
-        for (name, b) in type_params {
-            scope.set(name, b);
-        }
-        self.scopes.push(scope);
+        let idx = self.open(ScopeKind::Class, def, mark);
         if let Some(body) = self.field(node, F.body) {
             self.b.defs[idx.index()].doc = self.docstring(body);
             self.block(body);

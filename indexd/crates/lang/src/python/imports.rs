@@ -115,18 +115,9 @@ impl<'s> Visitor<'s, '_> {
         let alias = bound.map(|a| self.b.str(a));
         let index = self.b.imports.len() as u32;
         let global = bound.is_some_and(|b| self.scope().outer_kind(b) == Some(true));
-        let import = Import {
-            module,
-            level,
-            name,
-            alias,
-            kind,
-            at,
-            span: self.span(node),
-            scope: if global { DefIdx::NONE } else { self.around() },
-            conditional: self.n_conditions > 0,
-        };
-        self.b.imports.push(import);
+        let scope = if global { DefIdx::NONE } else { self.around() };
+        let (span, conditional) = (self.span(node), self.n_conditions > 0);
+        self.b.imports.push(Import { module, level, name, alias, kind, at, span, scope, conditional });
         if let Some(bound) = bound
             && self.scope_kind() != ScopeKind::Module
             && !global

@@ -16,14 +16,14 @@ mod visit;
 
 use crate::Input;
 use crate::builder::Header;
-use crate::chunks::{Idle, IdleKind, Piece, assemble, header, name_idle};
+use crate::chunks::{Idle, IdleKind, Piece, of_code};
+use crate::digest;
 use crate::parse::Parses;
 use crate::unread;
-use indexd_model::facts::{Import, ImportKind};
 use indexd_model::limits::PARSE_CALLBACKS_MAX;
 use indexd_model::path::{dir_of, file_name_of, stem_of, tail_of};
 use indexd_model::{
-    ChunkKind, Def, DefFlags, DefIdx, DefKind, Facts, FileFacts, Interface, Key, Language, LineIndex,
+    ChunkKind, Def, DefFlags, DefIdx, DefKind, Entry, Facts, FileFacts, Interface, Key, Language, LineIndex,
     Outcome, Span,
 };
 use kinds::{Kind, kind};
@@ -57,7 +57,7 @@ pub fn facts(input: Input) -> FileFacts {
 }
 
 fn facts_of(input: Input, root: Node<'_>, parses: &Parses) -> FileFacts {
-    let Input { path, text, lines, roles, .. } = input;
+    let Input { path, text, lines, .. } = input;
     let outcome = if root.has_error() { Outcome::Recovered } else { Outcome::Parsed };
     let mut v = Visitor::new(text, parses);
     v.block(root);
@@ -70,15 +70,10 @@ fn facts_of(input: Input, root: Node<'_>, parses: &Parses) -> FileFacts {
         Exports::Absent | Exports::Dynamic => None,
     };
     mark_exported(&mut v, exports.as_deref());
-    let says =
-        Header { language: Language::Python, outcome, roles, package: None, constraint: None, exports };
+    let says = Header { exports, ..Header::new(input, outcome) };
     let (mut interface, body) = v.b.finish(says, |facts| keys(path, facts));
     add_import_entries(path, &mut interface);
-    let idle = idle(root, text);
-    let mut pieces = pieces(&interface, text, lines);
-    pieces.extend(header(text, lines, &idle));
-    let mut chunks = assemble(text, lines, &pieces, ChunkKind::Between);
-    name_idle(text, &idle, &mut chunks);
+    let chunks = of_code(text, lines, pieces(&interface, text, lines), &idle(root, text));
     FileFacts { interface, body, chunks }
 }
 
@@ -96,7 +91,7 @@ fn mark_exported(v: &mut Visitor, exports: Option<&[indexd_model::StrId]>) {
 }
 
 /// The entries under which the file itself is found. They say only that it exists.
-fn existence(path: &str) -> Vec<indexd_model::Entry> {
+fn existence(path: &str) -> Vec<Entry> {
     let module = match stem_of(path) {
         "__init__" => dir_of(path),
         _ => path.rsplit_once('.').map_or(path, |(module, _)| module),
@@ -105,7 +100,7 @@ fn existence(path: &str) -> Vec<indexd_model::Entry> {
     if module.contains('/') {
         keys.push(Key::stem("py", tail_of(module)));
     }
-    keys.into_iter().map(|key| indexd_model::Entry { key, def: DefIdx::NONE, digest: 1 }).collect()
+    keys.into_iter().map(|key| Entry { key, def: DefIdx::NONE, digest: 1 }).collect()
 }
 
 /// The names others find definitions under: members of the module and of its classes.
@@ -139,45 +134,16 @@ fn keys(path: &str, facts: &Facts) -> Vec<(Key, DefIdx)> {
 /// is found under that one name.
 fn add_import_entries(path: &str, interface: &mut Interface) {
     let module = format!("py:{path}");
-    let mut added = existence(path);
-    let mut digests: FxHashMap<Key, u64> = FxHashMap::default();
     let facts = Facts::outside(interface);
-    for i in interface.imports.iter().filter(|i| i.scope == DefIdx::NONE) {
-        let name = match (i.kind, i.alias) {
-            (ImportKind::All, _) => "*",
-            (_, Some(alias)) => facts.str(alias),
-            _ => continue,
-        };
-        let digest = digests.entry(Key::member(&module, name)).or_insert(7);
-        *digest = digest.rotate_left(5) ^ import_digest(&facts, i);
-    }
+    let outer = interface.imports.iter().filter(|i| i.scope == DefIdx::NONE);
+    let mut digests = digest::of_imports(&facts, &module, outer, |i| i.conditional.to_string());
     if let Some(names) = &interface.exports {
         let text: Vec<&str> = names.iter().map(|n| facts.str(*n)).collect();
         digests.insert(Key::member(&module, "__all__"), Key::member("__all__", &text.join(",")).0);
     }
-    let mut keys: Vec<(Key, u64)> = digests.into_iter().collect();
-    keys.sort_unstable();
-    added.extend(keys.into_iter().map(|(key, digest)| indexd_model::Entry {
-        key,
-        def: DefIdx::NONE,
-        digest,
-    }));
-    interface.entries.extend(added);
+    let bound = digests.into_iter().map(|(key, digest)| Entry { key, def: DefIdx::NONE, digest });
+    interface.entries.extend(existence(path).into_iter().chain(bound));
     interface.entries.sort_unstable_by_key(|e| (e.key, e.def));
-}
-
-fn import_digest(facts: &Facts, i: &Import) -> u64 {
-    let name = |s: Option<indexd_model::StrId>| s.map_or("-", |s| facts.str(s));
-    let text = format!(
-        "{}|{}|{}|{}|{}|{}",
-        facts.str(i.module),
-        i.level,
-        name(i.name),
-        name(i.alias),
-        i.kind as u8,
-        i.conditional
-    );
-    Key::member("import", &text).0
 }
 
 /// Returns the chunks of their own: functions and classes outside functions, and long values.

@@ -7,13 +7,14 @@
 //! - `{**d for d in ds}` (3.15) becomes a set of the same elements;
 //! - the plus of a number in a pattern (3.15) is blanked out: `case +1:`.
 
+use crate::patch::Patch;
 use crate::tokens::{Token, tokens};
 use indexd_model::Language;
 
 /// `text` with what the grammar does not know replaced; `None` when nothing is.
 pub(super) fn rewrite(text: &str) -> Option<String> {
     let all = tokens(text, Language::Python);
-    let mut it = Rewriter { text, all: &all, bytes: text.as_bytes().to_vec() };
+    let mut it = Rewriter { text, all: &all, out: Patch::new(text) };
     for i in 0..all.len() {
         match it.word(i) {
             "lazy" => it.lazy_import(i),
@@ -23,14 +24,13 @@ pub(super) fn rewrite(text: &str) -> Option<String> {
             _ => {}
         }
     }
-    // Only ASCII replaces ASCII.
-    String::from_utf8(it.bytes).ok().filter(|out| out != text)
+    it.out.done()
 }
 
 struct Rewriter<'s> {
     text: &'s str,
     all: &'s [Token],
-    bytes: Vec<u8>,
+    out: Patch<'s>,
 }
 
 impl Rewriter<'_> {
@@ -45,7 +45,7 @@ impl Rewriter<'_> {
 
     fn blank(&mut self, i: usize) {
         let at = self.start(i);
-        self.bytes[at] = b' ';
+        self.out.blank(at..at + 1);
     }
 
     /// Returns true if a token is the first of a statement.
@@ -78,9 +78,9 @@ impl Rewriter<'_> {
     /// `lazy` as the first word of a statement, before an import.
     fn lazy_import(&mut self, i: usize) {
         let at = self.start(i);
-        let has_blank = matches!(self.bytes.get(at + 4), Some(b' ' | b'\t'));
+        let has_blank = self.text[at + 4..].starts_with([' ', '\t']);
         if self.is_first(i) && has_blank && matches!(self.word(i + 1), "import" | "from") {
-            self.bytes[at..at + 5].copy_from_slice(b"pass;");
+            self.out.write(at, b"pass;");
         }
     }
 
@@ -102,7 +102,7 @@ impl Rewriter<'_> {
                 ":" => has_bound = true,
                 "=" => {
                     let at = self.start(i);
-                    self.bytes[at] = if has_bound { b'|' } else { b':' };
+                    self.out.write(at, if has_bound { b"|" } else { b":" });
                     stars.drain(..).for_each(|star| self.blank(star));
                     if self.word(i + 1) == "*" {
                         self.blank(i + 1);

@@ -2,6 +2,7 @@
 
 use super::kinds::{F, Kind, kind};
 use super::visit::{Known, Visitor};
+use crate::tokens::is_part;
 use indexd_model::{BindingKind, ExprId, Node as Shape, Role, Source};
 use tree_sitter::Node;
 
@@ -177,6 +178,6 @@ impl<'s> Visitor<'s, '_> {
 }
 
 /// Returns true if a subject is a name or a chain of attributes.
-fn is_path(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.' || b >= 0x80)
+pub(super) fn is_path(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| is_part(b) || b == b'.')
 }

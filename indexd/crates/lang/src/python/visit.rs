@@ -653,33 +653,5 @@ impl<'s, 'p> Visitor<'s, 'p> {
 
 /// Returns true if a kind is a statement; used for nodes inside broken syntax.
 fn is_statement(k: Kind) -> bool {
-    matches!(
-        k,
-        Kind::ExpressionStatement
-            | Kind::Import
-            | Kind::ImportFrom
-            | Kind::Function
-            | Kind::Class
-            | Kind::Decorated
-            | Kind::Return
-            | Kind::Raise
-            | Kind::If
-            | Kind::While
-            | Kind::For
-            | Kind::Try
-            | Kind::With
-            | Kind::Match
-            | Kind::Block
-            | Kind::Assert
-            | Kind::Delete
-            | Kind::Global
-            | Kind::Nonlocal
-            | Kind::TypeAlias
-            | Kind::Pass
-            | Kind::Break
-            | Kind::Continue
-            | Kind::FutureImport
-            | Kind::Print
-            | Kind::Exec
-    )
+    (Kind::ExpressionStatement..=Kind::Exec).contains(&k)
 }

@@ -73,7 +73,7 @@ impl<'s> Visitor<'_, 's> {
         if let Some(name) = name.filter(|n| self.k(*n) == K::Template) {
             // A specialisation says what it is one of.
             let base = self.opaque;
-            self.b.defs[def.index()].ty = self.applied_to(name, base);
+            self.b.defs[def.index()].ty = self.applied(name, base);
         }
         let mut bases = Vec::new();
         for child in self.children(node) {
@@ -106,14 +106,6 @@ impl<'s> Visitor<'_, 's> {
         ) || around.starts_with("preproc_")
     }
 
-    fn applied_to(&mut self, template: usize, base: ExprId) -> ExprId {
-        let at = self.start(template);
-        let args = self.field(template, self.f.arguments).map_or_else(Vec::new, |a| self.children(a));
-        let args: Vec<ExprId> = args.into_iter().map(|a| self.expr(a, Role::Read)).collect();
-        let args = self.b.list(&args);
-        self.node(Shape::Apply { base, args }, at)
-    }
-
     fn def_of_record(&self, name: usize) -> Option<DefIdx> {
         let mut name = name;
         while let Some(inner) = self.field(name, self.f.name) {
@@ -140,10 +132,7 @@ impl<'s> Visitor<'_, 's> {
                     let value = self.field(at, self.f.value);
                     let inner = self.inner(at).map_or("", |i| self.tree.node(i).kind());
                     let elem = if inner == "array_declarator" { ty } else { ExprId::NONE };
-                    out.value = value.map_or(ExprId::NONE, |v| match self.k(v) {
-                        K::List if elem != ExprId::NONE => self.list_of(v, ty, elem),
-                        _ => self.value_of(v, ty),
-                    });
+                    out.value = value.map_or(ExprId::NONE, |v| self.initial(v, ty, elem));
                 }
                 K::FunctionDeclarator => {
                     let inner = self.inner(at);
@@ -238,10 +227,10 @@ impl<'s> Visitor<'_, 's> {
             && self.inner(node).is_some_and(|i| self.k(i) == K::Pointing)
     }
 
-    /// The value behind a declarator.
-    fn value_of(&mut self, node: usize, ty: ExprId) -> ExprId {
+    /// The value behind a declarator; lists in the list of an array are values of `elem`.
+    fn initial(&mut self, node: usize, ty: ExprId, elem: ExprId) -> ExprId {
         match self.k(node) {
-            K::List => self.list(node, ty),
+            K::List => self.list(node, ty, elem),
             _ if self.tree.node(node).kind() == "argument_list" => self.arguments_of_declared(node),
             _ => self.expr(node, Role::Read),
         }
@@ -261,7 +250,7 @@ impl<'s> Visitor<'_, 's> {
             let mut it = self.declarator(*declarator, ty);
             for field in [self.f.value, self.f.default_value] {
                 if let Some(value) = self.field(node, field) {
-                    it.value = self.value_of(value, ty);
+                    it.value = self.initial(value, ty, ExprId::NONE);
                 }
             }
             self.declare(&it, &type_params);
@@ -280,14 +269,14 @@ impl<'s> Visitor<'_, 's> {
     fn forward(&mut self, ty: Option<usize>) -> ExprId {
         let name = ty.and_then(|t| self.field(t, self.f.name)).filter(|n| self.k(*n) == K::TypeName);
         if let Some(name) = name {
-            self.tell_all(name);
+            self.tell_names(name);
             self.announce(name);
         }
         ExprId::NONE
     }
 
     fn announce(&mut self, name: usize) {
-        let name = self.b.str(self.slice(name));
+        let name = self.id(name);
         if !self.forwards.contains(&name) {
             self.forwards.push(name);
         }
@@ -403,7 +392,7 @@ impl<'s> Visitor<'_, 's> {
         let text = self.b.str(text);
         let mut out = self.b.expr(Shape::Attr { base, name: text }, at, Role::Type);
         if self.k(scope) == K::Template {
-            out = self.applied_to(scope, out);
+            out = self.applied(scope, out);
         }
         match self.field(name, self.f.name).filter(|n| self.k(*n) == K::Qualified) {
             Some(inner) => {
@@ -457,8 +446,7 @@ impl<'s> Visitor<'_, 's> {
                 let binding = match name {
                     Some(name) => self.bind(name, of, source),
                     None => {
-                        let (empty, at) = (self.b.str(""), self.start(child));
-                        let binding = self.b.bind(empty, at, self.function.def, of);
+                        let binding = self.unnamed(self.start(child), self.function.def, of);
                         source.into_iter().for_each(|s| self.b.source(binding, s));
                         binding
                     }
@@ -467,8 +455,7 @@ impl<'s> Visitor<'_, 's> {
                 out.is_variadic |= is_rest;
                 out.all.push(binding);
             } else if self.slice(child) == "..." {
-                let (empty, at) = (self.b.str(""), self.start(child));
-                out.all.push(self.b.bind(empty, at, self.function.def, BindingKind::VarArgs));
+                out.all.push(self.unnamed(self.start(child), self.function.def, BindingKind::VarArgs));
                 out.is_variadic = true;
             } else if self.tree.node(child).is_named() {
                 self.expr(child, Role::Read);
@@ -568,10 +555,7 @@ impl<'s> Visitor<'_, 's> {
                     self.field(child, self.f.default_value).map(|v| self.expr(v, Role::Read));
                     let binding = match it.and_then(|i| i.name) {
                         Some(name) => self.bind(name, BindingKind::Param, Some(Source::Declared(ty))),
-                        None => {
-                            let (empty, at) = (self.b.str(""), self.start(child));
-                            self.b.bind(empty, at, DefIdx::NONE, BindingKind::TypeParam)
-                        }
+                        None => self.unnamed(self.start(child), DefIdx::NONE, BindingKind::TypeParam),
                     };
                     out.push(binding);
                 }
@@ -638,8 +622,7 @@ impl<'s> Visitor<'_, 's> {
                 let (text, at) = (self.slice(name), self.start(name));
                 if self.is_class_or_base(text) {
                     let callee = self.free(text, at, Role::Call);
-                    let args = children.next().map_or_else(Vec::new, |list| self.children(list));
-                    let args: Vec<ExprId> = args.into_iter().map(|a| self.expr(a, Role::Read)).collect();
+                    let args = children.next().map_or_else(Vec::new, |list| self.exprs(list));
                     let args = self.b.list(&args);
                     self.node(Shape::Call { callee, args }, at);
                 } else {
@@ -730,7 +713,7 @@ impl<'s> Visitor<'_, 's> {
         if self.k(call) == K::FunctionDeclarator && is_function {
             let at = self.start(macro_name);
             self.free(said, at, Role::Call);
-            names.iter().for_each(|n| self.tell_all(*n));
+            names.iter().for_each(|n| self.tell_names(*n));
         }
         is_function.then_some((def, base))
     }

@@ -15,18 +15,19 @@ mod visit;
 
 pub(super) use kinds::Kinds;
 pub(super) use rewrite::for_parser;
-pub(super) use using::{include_keys, keys, scoped_import};
+pub(super) use using::{file_keys, keys, scoped_import};
 
 use super::flat::Flat;
-use super::missed;
-use super::table::has_word;
+use super::pass::Pass;
+use super::table::{Define, has_word};
 use crate::builder::Builder;
 use indexd_model::facts::LiteralKind;
+use indexd_model::lists::holds;
 use indexd_model::{
     BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, Language, Node as Shape, Role, Source, StrId,
 };
 use kinds::Fields;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Whether a language is C or C++.
 pub(super) fn is_cfamily(language: Language) -> bool {
@@ -37,7 +38,7 @@ pub(super) fn is_cfamily(language: Language) -> bool {
 pub(super) fn is_reserved(name: &str) -> bool {
     const WORDS: &str = "void char short int long float double signed unsigned if else for while do switch case \
         default return sizeof goto break continue static extern inline const volatile typedef struct union enum";
-    WORDS.split_ascii_whitespace().any(|w| w == name)
+    holds(WORDS, name)
 }
 
 /// Returns true if a word between these others is the name in a declaration: `T x =`, `T *x;`.
@@ -52,7 +53,7 @@ fn is_declared(before: [&str; 2], next: &str) -> bool {
 
 /// What the words before the name of a definition say: enumerators that are named behind their enumeration, a
 /// namespace whose names are seen around it as well, a method that a class which derives may override.
-pub(super) fn marks(is: DefKind, before: &str) -> DefFlags {
+pub(super) fn marks(is: DefKind, before: &str, _: &Define) -> DefFlags {
     match is {
         DefKind::Enum if has_word(before, &["class", "struct"]) => DefFlags::STATIC,
         DefKind::Module if has_word(before, &["inline"]) => DefFlags::EMBEDDED,
@@ -70,22 +71,13 @@ pub(super) fn uses<'s>(
     kinds: &Kinds,
     tree: &Flat,
 ) -> Option<Vec<StrId>> {
+    // Titles name tests here.
     let by_name = b.defs.iter().enumerate().map(|(i, d)| (d.name_span.start, DefIdx(i as u32))).collect();
-    let opaque = b.node(Shape::Opaque, 0);
-    let plain = b.node(Shape::Literal { kind: LiteralKind::Int }, 0);
-    let text_type = b.node(Shape::Literal { kind: LiteralKind::String }, 0);
-    let told = missed::is_damaged(tree).then(FxHashSet::default);
-    let mut it = Visitor {
-        b,
-        text,
-        tree,
+    let own = State {
+        plain: ExprId::NONE,
+        text_type: ExprId::NONE,
         kinds,
         f: kinds.fields,
-        by_name,
-        told,
-        opaque,
-        plain,
-        text_type,
         is_cpp: language == Language::Cpp,
         scopes: vec![FxHashMap::default()],
         type_params: Vec::new(),
@@ -95,15 +87,13 @@ pub(super) fn uses<'s>(
         holder: DefIdx::NONE,
         depth: 0,
     };
+    let mut it = Pass { by_name, ..Pass::new(b, text, tree, own) };
+    it.plain = it.literal(LiteralKind::Int, 0);
+    it.text_type = it.literal(LiteralKind::String, 0);
     it.inside(0);
     it.macros_before_declarations();
-    if let Some(told) = it.told.take() {
-        let is_name = |kind: &str| kind.ends_with("identifier") && kind != "statement_identifier";
-        let forwards = std::mem::take(&mut it.forwards);
-        missed::add(b, text, &is_name, tree, told);
-        return Some(forwards).filter(|f| !f.is_empty());
-    }
-    Some(it.forwards).filter(|f| !f.is_empty())
+    it.end(&|kind| kind.ends_with("identifier") && kind != "statement_identifier");
+    Some(it.own.forwards).filter(|f| !f.is_empty())
 }
 
 /// The function that is being read.
@@ -123,16 +113,13 @@ impl Function {
     }
 }
 
-struct Visitor<'b, 's> {
-    b: &'b mut Builder<'s>,
-    text: &'s str,
-    tree: &'b Flat<'b>,
+/// Reads a tree.
+type Visitor<'b, 's> = Pass<'b, 's, State<'b, 's>>;
+
+/// The state of the pass.
+struct State<'b, 's> {
     kinds: &'b Kinds,
     f: Fields,
-    by_name: FxHashMap<u32, DefIdx>,
-    /// Where names stand that need no fact, while the tree is damaged.
-    told: Option<FxHashSet<u32>>,
-    opaque: ExprId,
     /// A value or type of the language.
     plain: ExprId,
     /// `char *`.
@@ -151,14 +138,6 @@ struct Visitor<'b, 's> {
 }
 
 impl<'s> Visitor<'_, 's> {
-    fn slice(&self, node: usize) -> &'s str {
-        self.text.get(self.tree.node(node).byte_range()).unwrap_or("")
-    }
-
-    fn start(&self, node: usize) -> u32 {
-        self.tree.node(node).start_byte() as u32
-    }
-
     fn field(&self, node: usize, field: u16) -> Option<usize> {
         self.tree.in_field(node, field)
     }
@@ -167,25 +146,8 @@ impl<'s> Visitor<'_, 's> {
         self.tree.children(node).collect()
     }
 
-    fn def_at(&self, node: usize) -> Option<DefIdx> {
-        self.by_name.get(&self.start(node)).copied()
-    }
-
-    fn node(&mut self, shape: Shape, at: u32) -> ExprId {
-        self.b.node(shape, at)
-    }
-
-    fn word(&mut self, word: &'s str, value: ExprId, at: u32) -> ExprId {
-        let word = self.b.str(word);
-        self.node(Shape::Word { word, value }, at)
-    }
-
-    fn literal(&mut self, kind: LiteralKind, at: u32) -> ExprId {
-        self.node(Shape::Literal { kind }, at)
-    }
-
     /// Notes that the names in a node need no facts, unless it is damaged.
-    fn tell_all(&mut self, node: usize) {
+    fn tell_names(&mut self, node: usize) {
         if !self.tree.node(node).has_error()
             && let Some(told) = &mut self.told
         {
@@ -214,12 +176,6 @@ impl<'s> Visitor<'_, 's> {
             scope.insert(text, binding);
         }
         binding
-    }
-
-    /// A use of a name that no scope of a function binds.
-    fn free(&mut self, text: &'s str, at: u32, role: Role) -> ExprId {
-        let name = self.b.str(text);
-        self.b.expr(Shape::Name { name, binding: BindingId::NONE }, at, role)
     }
 
     /// A use of a name.

@@ -2,6 +2,8 @@
 //! grammar takes them for types. They are blanked out for the parser, each byte at its place.
 
 use super::super::macros::{is_attribute, is_macro};
+use crate::patch::{Patch, end_of_string, find};
+use crate::tokens::is_part;
 use indexd_model::lists::holds;
 use std::ops::Range;
 
@@ -25,19 +27,7 @@ const OTHERS: [&str; 8] = ["return", "case", "else", "goto", "throw", "new", "de
 /// Words that begin something else than a declaration of a type.
 const OUTER: [&str; 4] = ["namespace", "template", "using", "friend"];
 /// Words of C++ that are names in C.
-const NAMES_OF_C: [&str; 11] = [
-    "this",
-    "new",
-    "delete",
-    "class",
-    "private",
-    "public",
-    "protected",
-    "template",
-    "namespace",
-    "virtual",
-    "export",
-];
+const NAMES_OF_C: &str = "this new delete class private public protected template namespace virtual export";
 
 /// Words between values.
 const BETWEEN: [&str; 6] = ["and", "or", "not", "xor", "co_return", "co_yield"];
@@ -53,17 +43,11 @@ pub(in super::super) fn for_parser(text: &str) -> Option<String> {
     names.extend(types);
     let (signs, words) = loose_arguments(text);
     blanked.extend(words);
-    if blanked.is_empty() && names.is_empty() && signs.is_empty() {
-        return None;
-    }
-    let mut out = text.as_bytes().to_vec();
-    signs.into_iter().for_each(|range| out[range].fill(b'0'));
-    for range in blanked {
-        out[range].iter_mut().filter(|b| !b.is_ascii_whitespace()).for_each(|b| *b = b' ');
-    }
-    names.into_iter().for_each(|range| out[range.end - 1] = b'_');
-    // Whole words are written over.
-    String::from_utf8(out).ok()
+    let mut out = Patch::new(text);
+    signs.into_iter().for_each(|range| out.write(range.start, &b"00"[..range.len()]));
+    blanked.into_iter().for_each(|range| out.blank(range));
+    names.into_iter().for_each(|range| out.write(range.end - 1, b"_"));
+    out.done()
 }
 
 /// A word, or a sign.
@@ -371,7 +355,7 @@ fn names_of_c(text: &str) -> Vec<Range<usize>> {
     while let Some((token, range)) = next(text, at) {
         at = range.end;
         match token {
-            Token::Word(word) if NAMES_OF_C.contains(&word) => {
+            Token::Word(word) if holds(NAMES_OF_C, word) => {
                 let behind = next(text, at).map(|t| t.0);
                 if ty.is_some() && matches!(behind, Some(Token::Sign(b',' | b')' | b';' | b'=' | b'['))) {
                     declared.push(word);
@@ -458,15 +442,12 @@ fn arguments(text: &str, at: usize) -> usize {
 /// The next token from `at` on: comments and strings are passed over, a directive counts as the end of a line.
 fn next(text: &str, mut at: usize) -> Option<(Token<'_>, Range<usize>)> {
     let bytes = text.as_bytes();
-    let find = |from: usize, what: &str| {
-        let rest = bytes.get(from..).unwrap_or_default();
-        memchr::memmem::find(rest, what.as_bytes()).map_or(bytes.len(), |n| from + n + what.len())
-    };
+    let behind = |from: usize, mark: &[u8]| find(bytes, from, mark) + mark.len();
     loop {
         let byte = *bytes.get(at)?;
         match byte {
-            b'/' if bytes.get(at + 1) == Some(&b'/') => at = find(at, "\n"),
-            b'/' if bytes.get(at + 1) == Some(&b'*') => at = find(at + 2, "*/"),
+            b'/' if bytes.get(at + 1) == Some(&b'/') => at = behind(at, b"\n"),
+            b'/' if bytes.get(at + 1) == Some(&b'*') => at = behind(at + 2, b"*/"),
             b'"' | b'\'' => {
                 let end = end_of_string(bytes, at, byte);
                 return Some((Token::Sign(byte), at..end));
@@ -476,9 +457,8 @@ fn next(text: &str, mut at: usize) -> Option<(Token<'_>, Range<usize>)> {
                 return Some((Token::Sign(b'\n'), at..end));
             }
             b if b.is_ascii_whitespace() => at += 1,
-            b if b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80 => {
-                let is_part = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_' || *b >= 0x80;
-                let end = at + bytes[at..].iter().take_while(|b| is_part(b)).count();
+            b if is_part(b) => {
+                let end = at + bytes[at..].iter().take_while(|b| is_part(**b)).count();
                 return Some((Token::Word(text.get(at..end)?), at..end));
             }
             b':' if bytes.get(at + 1) == Some(&b':') => return Some((Token::Sign(b'.'), at..at + 2)),
@@ -494,8 +474,7 @@ fn end_of_directive(text: &str, start: usize, comment: &mut dyn FnMut(Range<usiz
     while let Some(&byte) = bytes.get(at) {
         match (byte, bytes.get(at + 1)) {
             (b'/', Some(b'*')) => {
-                let rest = &bytes[at + 2..];
-                let end = memchr::memmem::find(rest, b"*/").map_or(bytes.len(), |n| at + n + 4);
+                let end = (find(bytes, at + 2, b"*/") + 2).min(bytes.len());
                 comment(at..end);
                 at = end;
             }
@@ -524,20 +503,6 @@ fn comments_in_macros(text: &str) -> Vec<Range<usize>> {
         out.extend(comments.into_iter().filter(|c| goes_on(c)));
     }
     out
-}
-
-fn end_of_string(bytes: &[u8], start: usize, quote: u8) -> usize {
-    let mut at = start + 1;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'\\' => at += 1,
-            b'\n' => return at,
-            b if b == quote => return at + 1,
-            _ => {}
-        }
-        at += 1;
-    }
-    bytes.len()
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! What C and C++ bring into a scope by `using` and aliases of namespaces, and under which keys other files find
 //! definitions.
 
+use crate::grammars::base_keys;
+use crate::grammars::table::Keys;
 use crate::grammars::walk::Walk;
 use indexd_model::facts::ImportKind;
 use indexd_model::path::file_name_of;
-use indexd_model::{DefFlags, DefIdx, DefKind, Facts, Key, Node as Shape};
+use indexd_model::{DefFlags, DefIdx, DefKind, Facts, Key};
 use tree_sitter::Node;
 
 /// Adds what a declaration brings into its scope: `using a::b`, `using namespace a` or `namespace x = a`. Its
@@ -34,7 +36,7 @@ pub(in crate::grammars) fn scoped_import(walk: &mut Walk, node: Node) {
 
 /// Under which keys other files find a definition: by its name where it stands in namespaces alone, by the
 /// name of its type and its own where it is the body of a member, and a class by its bases.
-pub(in crate::grammars) fn keys(facts: &Facts, module: &str, idx: DefIdx, out: &mut Vec<(Key, DefIdx)>) {
+pub(in crate::grammars) fn keys(facts: &Facts, idx: DefIdx, module: &str, out: &mut Keys) {
     let def = facts.def(idx);
     let name = facts.str(def.name);
     if def.flags.has(DefFlags::LOCAL) {
@@ -65,13 +67,13 @@ pub(in crate::grammars) fn keys(facts: &Facts, module: &str, idx: DefIdx, out: &
     }
     let parts = Some(name).filter(|_| def.kind == DefKind::Module);
     parts.into_iter().flat_map(|n| n.split('.')).for_each(|p| out.push((Key::any("c-namespace", p), idx)));
-    for base in &def.bases {
-        out.extend(name_of(facts, *base).map(|name| (Key::any("base:cpp", name), idx)));
-    }
+    base_keys(facts, idx, "base:cpp", out);
 }
 
-/// Under which keys others find a file by what it includes, and by the names that it brings into a scope.
-pub(in crate::grammars) fn include_keys(facts: &Facts, out: &mut Vec<(Key, DefIdx)>) {
+/// Under which keys others find a file: by its name, by what it includes, and by the names that it brings into a scope.
+pub(in crate::grammars) fn file_keys(facts: &Facts, path: &str, out: &mut Keys) {
+    // Includes are looked up by the last part of their path.
+    out.push((Key::any("c-file", file_name_of(path)), DefIdx::NONE));
     for import in &facts.interface.imports {
         match (import.kind, import.name, import.alias) {
             (ImportKind::All, None, _) => {
@@ -106,12 +108,4 @@ fn is_in_namespace(facts: &Facts, parent: DefIdx) -> bool {
         let it = facts.def(p);
         it.kind == DefKind::Module && is_in_namespace(facts, it.parent)
     })
-}
-
-fn name_of<'f>(facts: &Facts<'f>, e: indexd_model::ExprId) -> Option<&'f str> {
-    match facts.expr(e).node {
-        Shape::Name { name, .. } | Shape::Attr { name, .. } => Some(facts.str(name)),
-        Shape::Apply { base, .. } => name_of(facts, base),
-        _ => None,
-    }
 }

@@ -34,7 +34,7 @@ impl<'s> Visitor<'_, 's> {
         self.depth += 1;
         let out = match self.k(node) {
             K::Passed => {
-                self.tell_all(node);
+                self.tell_names(node);
                 self.opaque
             }
             K::MacroDefinition => self.macro_body(node),
@@ -91,7 +91,7 @@ impl<'s> Visitor<'_, 's> {
                 self.node(Shape::Assert { value, ty }, at)
             }
             K::Compound => self.compound(node),
-            K::List => self.list(node, ExprId::NONE),
+            K::List => self.list(node, ExprId::NONE, ExprId::NONE),
             K::Pair => self.pair(node, ExprId::NONE),
             K::Pointer => self.pointer(node),
             K::Unary => {
@@ -128,14 +128,16 @@ impl<'s> Visitor<'_, 's> {
         }
     }
 
+    /// The expressions of all that is in a node.
+    pub(super) fn exprs(&mut self, node: usize) -> Vec<ExprId> {
+        self.children(node).into_iter().map(|c| self.expr(c, Role::Read)).collect()
+    }
+
     /// The first of what is in a node; the rest is visited.
     fn first(&mut self, node: usize, role: Role) -> ExprId {
-        let children = self.children(node);
-        let mut all = children.into_iter();
+        let mut all = self.children(node).into_iter();
         let out = all.next().map_or(self.opaque, |child| self.expr(child, role));
-        all.for_each(|child| {
-            self.expr(child, Role::Read);
-        });
+        all.for_each(|child| _ = self.expr(child, Role::Read));
         out
     }
 
@@ -214,10 +216,10 @@ impl<'s> Visitor<'_, 's> {
         self.applied(node, base)
     }
 
-    fn applied(&mut self, node: usize, base: ExprId) -> ExprId {
+    /// Adds the type arguments of a node to a name.
+    pub(super) fn applied(&mut self, node: usize, base: ExprId) -> ExprId {
         let at = self.start(node);
-        let args = self.field(node, self.f.arguments).map_or_else(Vec::new, |a| self.children(a));
-        let args: Vec<ExprId> = args.into_iter().map(|a| self.expr(a, Role::Read)).collect();
+        let args = self.field(node, self.f.arguments).map_or_else(Vec::new, |a| self.exprs(a));
         let args = self.b.list(&args);
         self.node(Shape::Apply { base, args }, at)
     }
@@ -244,14 +246,10 @@ impl<'s> Visitor<'_, 's> {
     // ---- calls
 
     fn arguments(&mut self, node: usize) -> Vec<ExprId> {
-        let all = self.field(node, self.f.arguments).map_or_else(Vec::new, |a| self.children(a));
-        let is_list = self.field(node, self.f.arguments).is_some_and(|a| self.k(a) != K::Other);
-        if is_list {
-            return all.first().map_or_else(Vec::new, |_| {
-                let list =
-                    self.field(node, self.f.arguments).map_or(self.opaque, |l| self.expr(l, Role::Read));
-                vec![list]
-            });
+        let Some(list) = self.field(node, self.f.arguments) else { return Vec::new() };
+        let all = self.children(list);
+        if self.k(list) != K::Other {
+            return all.first().map(|_| self.expr(list, Role::Read)).into_iter().collect();
         }
         let comment = |it: &Self, a: usize| it.tree.node(a).kind() == "comment";
         let all: Vec<usize> = all.into_iter().filter(|a| !comment(self, *a)).collect();
@@ -262,7 +260,7 @@ impl<'s> Visitor<'_, 's> {
         let at = self.start(node);
         let Some(function) = self.field(node, self.f.function) else { return self.first(node, Role::Read) };
         if self.k(function) == K::Template && self.slice(function).contains("_cast") {
-            self.field(function, self.f.name).into_iter().for_each(|n| self.tell_all(n));
+            self.field(function, self.f.name).into_iter().for_each(|n| self.tell_names(n));
             let ty = self.field(function, self.f.arguments).and_then(|a| self.children(a).first().copied());
             let ty = ty.map_or(self.opaque, |t| self.ty(t));
             let value = self.arguments(node).first().copied().unwrap_or(self.opaque);
@@ -278,9 +276,8 @@ impl<'s> Visitor<'_, 's> {
         let at = self.start(node);
         let ty = self.field(node, self.f.kind).map_or(self.opaque, |t| self.ty_as(t, Role::Call));
         let callee = self.word("new", ty, at);
-        let rest = [self.f.declarator];
         for child in self.children(node) {
-            if rest.contains(&self.tree.field(child)) {
+            if self.tree.field(child) == self.f.declarator {
                 self.inside(child);
             }
         }
@@ -293,17 +290,13 @@ impl<'s> Visitor<'_, 's> {
     fn compound(&mut self, node: usize) -> ExprId {
         let role = if self.slice(node).starts_with('(') { Role::Type } else { Role::Call };
         let ty = self.field(node, self.f.kind).map_or(self.opaque, |t| self.ty_as(t, role));
-        self.field(node, self.f.value).map_or(ty, |v| self.list(v, ty))
+        self.field(node, self.f.value).map_or(ty, |v| self.list(v, ty, ExprId::NONE))
     }
 
-    /// `{...}`, a value of `ty`.
-    pub(super) fn list(&mut self, node: usize, ty: ExprId) -> ExprId {
+    /// `{...}`, a value of `ty`; lists in that of an array are values of `elem`.
+    pub(super) fn list(&mut self, node: usize, ty: ExprId, elem: ExprId) -> ExprId {
         let at = self.start(node);
-        let mut elems = Vec::new();
-        for child in self.children(node) {
-            // A value under a name has the type of the field.
-            elems.push(self.element(child, ExprId::NONE));
-        }
+        let elems: Vec<ExprId> = self.children(node).into_iter().map(|c| self.element(c, elem)).collect();
         let elems = self.b.list(&elems);
         self.node(Shape::Composite { ty, elems }, at)
     }
@@ -315,22 +308,11 @@ impl<'s> Visitor<'_, 's> {
             all.all(|c| it.tree.node(c).kind() == "subscript_designator")
         };
         match self.k(node) {
-            K::List => self.list(node, elem),
+            K::List => self.list(node, elem, ExprId::NONE),
             K::Pair if elem != ExprId::NONE && is_in_array(self, node) => self.pair(node, elem),
             K::Pair => self.pair(node, ExprId::NONE),
             _ => self.expr(node, Role::Read),
         }
-    }
-
-    /// The same for an array, whose lists are values of `elem`.
-    pub(super) fn list_of(&mut self, node: usize, ty: ExprId, elem: ExprId) -> ExprId {
-        let at = self.start(node);
-        let mut elems = Vec::new();
-        for child in self.children(node) {
-            elems.push(self.element(child, elem));
-        }
-        let elems = self.b.list(&elems);
-        self.node(Shape::Composite { ty, elems }, at)
     }
 
     /// `.a.b = v` or `[i] = v` in a list; where `v` is a list, it is one of `elem`.
@@ -435,11 +417,7 @@ impl<'s> Visitor<'_, 's> {
             }
             params
         });
-        let name = |it: &mut Self, binding: &BindingId| {
-            let (name, at, ..) = it.b.binding_head(*binding);
-            it.node(Shape::Name { name, binding: *binding }, at)
-        };
-        let params: Vec<ExprId> = params.iter().map(|p| name(self, p)).collect();
+        let params = self.values_of(&params);
         let given = std::mem::replace(&mut self.function.returns, returns);
         let result = given.and_then(|g| g.first().copied()).unwrap_or(self.opaque);
         let params = self.b.list(&params);
@@ -489,7 +467,7 @@ impl<'s> Visitor<'_, 's> {
     /// The names in the text of a macro, but for its parameters, members, and what the text itself declares. What they
     /// mean depends on the place where the macro is used, so a name that leads nowhere says nothing.
     fn macro_body(&mut self, node: usize) -> ExprId {
-        self.tell_all(node);
+        self.tell_names(node);
         let Some(value) = self.field(node, self.f.value) else { return self.opaque };
         let (text, start) = (self.slice(value), self.start(value));
         let parameters = self.field(node, self.f.parameters).map_or(Vec::new(), |p| self.children(p));
@@ -537,7 +515,7 @@ impl<'s> Visitor<'_, 's> {
     /// A list as a value that is not one of a type that is said.
     pub(super) fn arguments_of_declared(&mut self, node: usize) -> ExprId {
         let at = self.start(node);
-        let elems: Vec<ExprId> = self.children(node).into_iter().map(|c| self.expr(c, Role::Read)).collect();
+        let elems = self.exprs(node);
         let elems = self.b.list(&elems);
         self.node(Shape::Sequence { kind: SequenceKind::Tuple, elems }, at)
     }

@@ -5,7 +5,8 @@
 //! - `a?.b` and `a?[b]` become `a .b` and `a [b]`, since such a place may be assigned to;
 //! - `extension` before the members that a type is given becomes `class ext`.
 
-use crate::grammars::is_part;
+use crate::patch::{Patch, end_of_string, find};
+use crate::tokens::is_part;
 
 /// Bytes of a list pattern or of the head of an extension block; longer ones stay as they are.
 const LEN_MAX: usize = 2_000;
@@ -16,11 +17,10 @@ pub(super) fn rewritten(text: &str) -> Option<String> {
     if !has("?.") && !has("?[") && !has("extension") && !has("[") {
         return None;
     }
-    let mut writer =
-        Writer { text: text.as_bytes(), out: None, at: 0, last: Last::Sign(b';'), braces: Vec::new() };
+    let (out, last) = (Patch::new(text), Last::Sign(b';'));
+    let mut writer = Writer { text: text.as_bytes(), out, at: 0, last, braces: Vec::new() };
     writer.run();
-    // All that is written is ASCII in place of whole characters.
-    writer.out.and_then(|out| String::from_utf8(out).ok())
+    writer.out.done()
 }
 
 /// The last token that is not a comment.
@@ -34,7 +34,7 @@ enum Last {
 
 struct Writer<'t> {
     text: &'t [u8],
-    out: Option<Vec<u8>>,
+    out: Patch<'t>,
     at: usize,
     last: Last,
     /// Open braces, and whether arms of a `switch` stand in each.
@@ -46,12 +46,12 @@ impl Writer<'_> {
         while let Some(byte) = self.text.get(self.at).copied() {
             let next = self.text.get(self.at + 1).copied().unwrap_or(0);
             match byte {
-                b'/' if next == b'/' => self.at = self.find(self.at, b"\n"),
-                b'/' if next == b'*' => self.at = self.find(self.at + 2, b"*/") + 2,
-                b'#' if self.last_is(b'\n') => self.at = self.find(self.at, b"\n"),
+                b'/' if next == b'/' => self.at = find(self.text, self.at, b"\n"),
+                b'/' if next == b'*' => self.at = find(self.text, self.at + 2, b"*/") + 2,
+                b'#' if self.last_is(b'\n') => self.at = find(self.text, self.at, b"\n"),
                 b'"' | b'\'' => self.quoted(byte),
-                b'?' if next == b'[' && self.is_value() => self.sign(b' '),
-                b'?' if next == b'.' && self.is_name_behind(self.at + 2) => self.sign(b' '),
+                b'?' if next == b'[' && self.is_value() => self.sign(),
+                b'?' if next == b'.' && self.is_name_behind(self.at + 2) => self.sign(),
                 b'[' if self.is_pattern() => self.pattern(),
                 _ if is_part(byte) => self.word(),
                 _ => {
@@ -71,19 +71,9 @@ impl Writer<'_> {
         }
     }
 
-    /// Where `mark` stands next, or the end of the text.
-    fn find(&self, from: usize, mark: &[u8]) -> usize {
-        let rest = self.text.get(from..).unwrap_or_default();
-        memchr::memmem::find(rest, mark).map_or(self.text.len(), |at| from + at)
-    }
-
-    fn write(&mut self, at: usize, bytes: &[u8]) {
-        let out = self.out.get_or_insert_with(|| self.text.to_vec());
-        out[at..at + bytes.len()].copy_from_slice(bytes);
-    }
-
-    fn sign(&mut self, byte: u8) {
-        self.write(self.at, &[byte]);
+    /// Blanks a sign out.
+    fn sign(&mut self) {
+        self.out.blank(self.at..self.at + 1);
         self.at += 1;
     }
 
@@ -136,12 +126,8 @@ impl Writer<'_> {
             self.at += 1;
             return;
         }
-        let blanks: Vec<u8> = self.text[start..end]
-            .iter()
-            .map(|b| if matches!(b, b'\n' | b'\r') { *b } else { b' ' })
-            .collect();
-        self.write(start, &blanks);
-        self.write(start, b"_");
+        self.out.blank(start..end);
+        self.out.write(start, b"_");
         (self.at, self.last) = (end, Last::Value);
     }
 
@@ -154,21 +140,19 @@ impl Writer<'_> {
         self.last = Last::Value;
         if quote == b'"' && n_quotes >= 3 && !is_verbatim {
             let marks = vec![b'"'; n_quotes];
-            self.at = (self.find(start + n_quotes, &marks) + n_quotes).min(self.text.len());
+            self.at = (find(self.text, start + n_quotes, &marks) + n_quotes).min(self.text.len());
             return;
         }
-        let mut end = start + 1;
-        while let Some(byte) = self.text.get(end).copied() {
-            end += 1;
-            match byte {
-                b'\\' if !is_verbatim => end += 1,
-                b'\n' if !is_verbatim => break,
-                b'"' if is_verbatim && self.text.get(end) == Some(&b'"') => end += 1,
-                _ if byte == quote => break,
-                _ => {}
-            }
+        if !is_verbatim {
+            self.at = end_of_string(self.text, start, quote);
+            return;
         }
-        self.at = end.min(self.text.len());
+        // Two quotes are one in the text.
+        let mut end = find(self.text, start + 1, b"\"");
+        while self.text.get(end + 1) == Some(&b'"') {
+            end = find(self.text, end + 2, b"\"");
+        }
+        self.at = (end + 1).min(self.text.len());
     }
 
     fn word(&mut self) {
@@ -176,7 +160,7 @@ impl Writer<'_> {
         self.at += self.text[start..].iter().take_while(|b| is_part(**b)).count();
         let is_first = matches!(self.last, Last::Sign(b'{' | b'}' | b';') | Last::Value);
         if &self.text[start..self.at] == b"extension" && is_first && self.is_block() {
-            self.write(start, b"class ext");
+            self.out.write(start, b"class ext");
         }
         self.last = Last::Word(start, self.at);
     }

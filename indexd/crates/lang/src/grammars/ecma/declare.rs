@@ -3,7 +3,7 @@
 use super::kinds::K;
 use super::visit::{Function, This, Visitor};
 use indexd_model::{
-    BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, List, Node as Shape, Role, Source, StrId,
+    BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, List, Node as Shape, Role, Source,
 };
 
 /// Parameters and results as they are declared.
@@ -44,18 +44,10 @@ impl<'s> Visitor<'_, 's> {
             K::ConstructSignature | K::ConstructorType => self.type_in(node, self.f.kind),
             _ => None,
         });
-        let list = self.listed(&params);
-        let results = self.u.b.list(result.as_slice());
+        let list = self.values_of(&params);
+        let list = self.b.list(&list);
+        let results = self.b.list(result.as_slice());
         Signature { params, type_params, list, results, result }
-    }
-
-    fn listed(&mut self, params: &[BindingId]) -> List {
-        let of = |it: &mut Self, binding: &BindingId| {
-            let (name, at, ..) = it.u.b.binding_head(*binding);
-            it.node(Shape::Name { name, binding: *binding }, at)
-        };
-        let list: Vec<ExprId> = params.iter().map(|p| of(self, p)).collect();
-        self.u.b.list(&list)
     }
 
     /// Writes a signature into the definition of a method without a body.
@@ -67,7 +59,7 @@ impl<'s> Visitor<'_, 's> {
     ) -> Option<ExprId> {
         let def = def?;
         self.accessor(node, def);
-        let it = &mut self.u.b.defs[def.index()];
+        let it = &mut self.b.defs[def.index()];
         it.params.clone_from(&signature.params);
         it.type_params.clone_from(&signature.type_params);
         it.results = signature.result.into_iter().collect();
@@ -79,7 +71,7 @@ impl<'s> Visitor<'_, 's> {
     fn accessor(&mut self, node: usize, def: DefIdx) {
         for word in ["get", "set"] {
             if self.has_token(node, word) {
-                self.u.b.defs[def.index()].kind = DefKind::Property;
+                self.b.defs[def.index()].kind = DefKind::Property;
                 if word == "set" {
                     self.set_flag(def, DefFlags::SETTER);
                 }
@@ -89,9 +81,9 @@ impl<'s> Visitor<'_, 's> {
 
     /// A function with its body, as the value of `named`, or under its own name.
     pub(super) fn function(&mut self, node: usize, named: Option<DefIdx>) -> ExprId {
-        self.deeper(node, self.opaque(), |it, node| {
-            let own = it.field(node, it.f.name).and_then(|n| it.def_at(n));
-            let is_arrow = it.u.tree.node(node).kind() == "arrow_function";
+        self.deeper(node, self.opaque, |it, node| {
+            let own = it.field(node, it.f.name).and_then(|n| it.def_of(n));
+            let is_arrow = it.tree.node(node).kind() == "arrow_function";
             let def = named.or(own);
             match def {
                 _ if is_arrow || named.is_some() && own.is_none() && it.is_of_prototype(named) => {
@@ -109,18 +101,19 @@ impl<'s> Visitor<'_, 's> {
     }
 
     fn is_of_prototype(&self, def: Option<DefIdx>) -> bool {
-        def.is_some_and(|d| self.u.b.defs[d.index()].receiver.is_some())
+        def.is_some_and(|d| self.b.defs[d.index()].receiver.is_some())
     }
 
     fn function_in(&mut self, node: usize, def: Option<DefIdx>) -> ExprId {
         let at = self.start(node);
         if let Some(name) = self.field(node, self.f.name) {
-            self.bound_to_def(name);
+            // The name of a function expression is seen inside.
+            self.bound(name, BindingKind::Local);
         }
         let is_async = self.has_token(node, "async");
         let is_generator = self.has_token(node, "*");
         let outer_narrowed = if is_async || def.is_some() { self.narrowed.len() } else { usize::MAX };
-        let this = self.this_now();
+        let this = self.this;
         let out = self.with_this(this, |it| {
             let signature = it.signature(node);
             it.functions.push(Function { returns: Vec::new(), is_generator });
@@ -136,22 +129,17 @@ impl<'s> Visitor<'_, 's> {
             returns.iter_mut().for_each(|r| *r = it.returned(*r, signature.result, is_async));
             match def {
                 Some(def) => it.define_function(def, node, &signature, returns, is_async),
-                None => it.lambda(at, &signature, &returns, is_async),
+                None => it.lambda(at, &signature, returns, is_async),
             }
         });
         self.narrowed.truncate(outer_narrowed);
         out
     }
 
-    /// The name of a function expression is seen inside.
-    fn bound_to_def(&mut self, name: usize) {
-        self.bound(name, BindingKind::Local);
-    }
-
     /// Returns a returned value with the declared result type of the function.
     fn returned(&mut self, value: ExprId, result: Option<ExprId>, is_async: bool) -> ExprId {
-        let Some(ty) = result.filter(|_| value != self.opaque()) else { return value };
-        let at = self.u.b.get(value).map_or(0, |e| e.at);
+        let Some(ty) = result.filter(|_| value != self.opaque) else { return value };
+        let at = self.b.get(value).map_or(0, |e| e.at);
         let ty = if is_async { self.word("awaited", ty, at) } else { ty };
         self.node(Shape::Assert { value, ty }, at)
     }
@@ -164,7 +152,7 @@ impl<'s> Visitor<'_, 's> {
         returns: Vec<ExprId>,
         is_async: bool,
     ) -> ExprId {
-        let it = &mut self.u.b.defs[def.index()];
+        let it = &mut self.b.defs[def.index()];
         it.params.clone_from(&signature.params);
         it.type_params.clone_from(&signature.type_params);
         it.results = signature.result.into_iter().collect();
@@ -182,12 +170,12 @@ impl<'s> Visitor<'_, 's> {
         self.node(Shape::Def { def }, at)
     }
 
-    fn lambda(&mut self, at: u32, signature: &Signature, returns: &[ExprId], is_async: bool) -> ExprId {
-        let opaque = self.opaque();
+    fn lambda(&mut self, at: u32, signature: &Signature, returns: Vec<ExprId>, is_async: bool) -> ExprId {
+        let opaque = self.opaque;
         let result = match signature.result {
             // The values stay below, for the types that they are expected to have.
             Some(ty) => {
-                let value = self.one_of(returns, at);
+                let value = self.any(returns, at).unwrap_or(opaque);
                 self.node(Shape::Assert { value, ty }, at)
             }
             None if returns.is_empty() => {
@@ -195,7 +183,7 @@ impl<'s> Visitor<'_, 's> {
                 if is_async { self.node(Shape::Address { value: none }, at) } else { none }
             }
             None => {
-                let value = self.one_of(returns, at);
+                let value = self.any(returns, at).unwrap_or(opaque);
                 match is_async && value != opaque {
                     true => self.node(Shape::Address { value }, at),
                     false => value,
@@ -203,12 +191,6 @@ impl<'s> Visitor<'_, 's> {
             }
         };
         self.node(Shape::Lambda { params: signature.list, result }, at)
-    }
-
-    fn one_of(&mut self, all: &[ExprId], at: u32) -> ExprId {
-        let one = all.iter().copied();
-        one.reduce(|then, otherwise| self.node(Shape::Conditional { then, otherwise }, at))
-            .unwrap_or(self.opaque())
     }
 
     fn params(&mut self, node: usize) -> Vec<BindingId> {
@@ -221,7 +203,7 @@ impl<'s> Visitor<'_, 's> {
     }
 
     fn any_param(&mut self, node: usize) -> Option<BindingId> {
-        if self.u.tree.node(node).is_extra() {
+        if self.tree.node(node).is_extra() {
             return None;
         }
         let Some(pattern) = self.field(node, self.f.pattern) else {
@@ -250,24 +232,25 @@ impl<'s> Visitor<'_, 's> {
             _ => (pattern, BindingKind::Param, default),
         };
         let is_name = self.k(pattern) == K::Name;
-        let binding = if is_name { self.bound_anyhow(pattern, kind) } else { self.unnamed(at, kind) };
+        let binding =
+            if is_name { self.bound_anyhow(pattern, kind) } else { self.unnamed(at, DefIdx::NONE, kind) };
         if let Some(ty) = ty {
-            self.u.b.source(binding, Source::Declared(ty));
+            self.b.source(binding, Source::Declared(ty));
         }
         if let Some(default) = default {
             let value = self.expr(default, Role::Read);
-            self.u.b.source(binding, Source::Assigned(value));
+            self.b.source(binding, Source::Assigned(value));
         }
-        if let Some(def) = self.def_at(pattern).filter(|_| is_name) {
-            let value = self.u.b.sources_of(binding).iter().find_map(|s| match s {
+        if let Some(def) = self.def_of(pattern).filter(|_| is_name) {
+            let value = self.b.sources_of(binding).iter().find_map(|s| match s {
                 Source::Assigned(e) => Some(*e),
                 _ => None,
             });
-            let it = &mut self.u.b.defs[def.index()];
+            let it = &mut self.b.defs[def.index()];
             (it.ty, it.value) = (ty.unwrap_or(ExprId::NONE), value.unwrap_or(ExprId::NONE));
         }
         if !is_name {
-            let base = self.value_of(binding, at);
+            let base = self.value_of(binding);
             self.take_apart(pattern, base);
         }
         Some(binding)
@@ -275,7 +258,7 @@ impl<'s> Visitor<'_, 's> {
 
     fn bound_anyhow(&mut self, name: usize, kind: BindingKind) -> BindingId {
         let at = self.start(name);
-        let text = self.u.b.str(self.slice(name));
+        let text = self.id(name);
         match self.bound(name, kind) {
             Some(binding) => binding,
             // A parameter that is a field as well.
@@ -283,36 +266,26 @@ impl<'s> Visitor<'_, 's> {
         }
     }
 
-    fn unnamed(&mut self, at: u32, kind: BindingKind) -> BindingId {
-        let name = self.u.b.str("");
-        self.u.b.bind(name, at, DefIdx::NONE, kind)
-    }
-
-    fn value_of(&mut self, binding: BindingId, at: u32) -> ExprId {
-        let name: StrId = self.u.b.str("");
-        self.node(Shape::Name { name, binding }, at)
-    }
-
     // ---- variables
 
     pub(super) fn declarator(&mut self, node: usize) -> ExprId {
-        let Some(name) = self.field(node, self.f.name) else { return self.opaque() };
-        let def = self.def_at(name).filter(|_| self.k(name) == K::Name);
+        let Some(name) = self.field(node, self.f.name) else { return self.opaque };
+        let def = self.def_of(name).filter(|_| self.k(name) == K::Name);
         let ty = self.type_in(node, self.f.kind);
         let value_node = self.field(node, self.f.value);
         let mut value = value_node.map_or(ExprId::NONE, |v| match self.k(v) {
-            K::Function => self.function(v, def.filter(|d| self.u.b.defs[d.index()].kind.is_callable())),
+            K::Function => self.function(v, def.filter(|d| self.b.defs[d.index()].kind.is_callable())),
             _ => self.expr(v, Role::Read),
         });
         if let Some(def) = def {
-            self.u.b.defs[def.index()].ty = ty.unwrap_or(ExprId::NONE);
+            self.b.defs[def.index()].ty = ty.unwrap_or(ExprId::NONE);
             if value_node.is_some()
-                && !matches!(self.u.b.get(value).map(|e| e.node), Some(Shape::Def { def: d }) if d == def)
+                && !matches!(self.b.get(value).map(|e| e.node), Some(Shape::Def { def: d }) if d == def)
             {
-                self.u.b.defs[def.index()].value = value;
+                self.b.defs[def.index()].value = value;
             }
         }
-        def.filter(|d| !self.u.b.defs[d.index()].kind.is_callable())
+        def.filter(|d| !self.b.defs[d.index()].kind.is_callable())
             .into_iter()
             .for_each(|d| self.documented(d));
         let at = self.start(name);
@@ -322,12 +295,12 @@ impl<'s> Visitor<'_, 's> {
             }
             self.take_apart(name, value);
         } else if let Some(binding) = self.bound(name, BindingKind::Local) {
-            ty.into_iter().for_each(|t| self.u.b.source(binding, Source::Declared(t)));
+            ty.into_iter().for_each(|t| self.b.source(binding, Source::Declared(t)));
             if value_node.is_some() {
-                self.u.b.source(binding, Source::Assigned(value));
+                self.b.source(binding, Source::Assigned(value));
             }
         }
-        self.opaque()
+        self.opaque
     }
 
     /// Assigns the parts of a value to the names in a pattern.
@@ -350,7 +323,7 @@ impl<'s> Visitor<'_, 's> {
                 if let Some(left) = self.field(pattern, self.f.left)
                     && let Some(binding) = self.bound_name(left)
                 {
-                    self.u.b.source(binding, Source::Assigned(default));
+                    self.b.source(binding, Source::Assigned(default));
                 }
             }
             K::Rest => {
@@ -359,9 +332,9 @@ impl<'s> Visitor<'_, 's> {
                 }
             }
             K::Name | K::ShorthandPattern => {
-                match (self.bound(pattern, BindingKind::Local), self.def_at(pattern)) {
-                    (Some(binding), _) => self.u.b.source(binding, Source::Assigned(base)),
-                    (None, Some(def)) => self.u.b.defs[def.index()].value = base,
+                match (self.bound(pattern, BindingKind::Local), self.def_of(pattern)) {
+                    (Some(binding), _) => self.b.source(binding, Source::Assigned(base)),
+                    (None, Some(def)) => self.b.defs[def.index()].value = base,
                     (None, None) => {
                         self.expr(pattern, Role::Write);
                     }
@@ -397,7 +370,7 @@ impl<'s> Visitor<'_, 's> {
                 let default = self.expr_in(part, self.f.right, Role::Read);
                 self.take_apart(left, value);
                 if let Some(binding) = self.bound_name(left) {
-                    self.u.b.source(binding, Source::Assigned(default));
+                    self.b.source(binding, Source::Assigned(default));
                 }
             }
             _ => self.take_apart(part, base),
@@ -405,16 +378,16 @@ impl<'s> Visitor<'_, 's> {
     }
 
     fn attribute_of(&mut self, key: usize, base: ExprId) -> ExprId {
-        let Some((name, at)) = self.key(key) else { return self.opaque() };
+        let Some((name, at)) = self.key(key) else { return self.opaque };
         self.attr(base, name, at, Role::Read)
     }
 
     fn take_elements(&mut self, pattern: usize, base: ExprId) {
         let mut index = 0u16;
-        for part in self.u.tree.tokens(pattern).collect::<Vec<_>>() {
-            if self.u.tree.node(part).kind() == "," {
+        for part in self.tree.tokens(pattern).collect::<Vec<_>>() {
+            if self.tree.node(part).kind() == "," {
                 index = index.saturating_add(1);
-            } else if self.u.tree.node(part).is_named() {
+            } else if self.tree.node(part).is_named() {
                 let at = self.start(part);
                 let value = match self.k(part) {
                     K::Rest => self.node(Shape::Slice { base }, at),
@@ -430,24 +403,24 @@ impl<'s> Visitor<'_, 's> {
         if let Some(left) = self.field(node, self.f.left) {
             let at = self.start(left);
             let is_of = self.field(node, self.f.operator).is_some_and(|o| self.slice(o) == "of");
-            let element = self.unnamed(at, BindingKind::Local);
+            let element = self.unnamed(at, DefIdx::NONE, BindingKind::Local);
             if is_of {
-                self.u.b.source(element, Source::Element { of: right, index: 0 });
+                self.b.source(element, Source::Element { of: right, index: 0 });
             }
-            let value = self.value_of(element, at);
+            let value = self.value_of(element);
             self.take_apart(left, value);
         }
         self.expr_in(node, self.f.body, Role::Read);
-        self.opaque()
+        self.opaque
     }
 
     pub(super) fn catch(&mut self, node: usize) -> ExprId {
         if let Some(name) = self.field(node, self.f.parameter) {
-            let opaque = self.opaque();
+            let opaque = self.opaque;
             self.take_apart(name, opaque);
         }
         self.expr_in(node, self.f.body, Role::Read);
-        self.opaque()
+        self.opaque
     }
 
     // ---- types
@@ -456,36 +429,36 @@ impl<'s> Visitor<'_, 's> {
         let def = self.class_def(node);
         self.decorators(node);
         if let Some(name) = self.field(node, self.f.name) {
-            self.u.tell(name);
+            self.tell(name);
             if let (Some(def), Some(binding)) = (def, self.bound(name, BindingKind::Def)) {
-                self.u.b.source(binding, Source::Def(def));
+                self.b.source(binding, Source::Def(def));
             }
         }
         let type_params = self.type_params(node);
         let mut bases = Vec::new();
-        for heritage in self.children(node).filter(|c| self.u.tree.node(*c).kind() == "class_heritage") {
+        for heritage in self.children(node).filter(|c| self.tree.node(*c).kind() == "class_heritage") {
             self.heritage(heritage, &mut bases);
         }
         if let Some(def) = def {
-            let it = &mut self.u.b.defs[def.index()];
+            let it = &mut self.b.defs[def.index()];
             (it.bases, it.type_params) = (bases, type_params);
         }
         if let Some(body) = self.field(node, self.f.body) {
             self.scoped(body, |it| it.class_body(body, def.unwrap_or(DefIdx::NONE)));
         }
         let at = self.start(node);
-        def.map_or(self.opaque(), |def| self.node(Shape::Def { def }, at))
+        def.map_or(self.opaque, |def| self.node(Shape::Def { def }, at))
     }
 
     /// Returns the definition of a class: by its name, or of the variable or field that the class is assigned
     /// to.
     fn class_def(&self, node: usize) -> Option<DefIdx> {
-        let named = self.field(node, self.f.name).and_then(|n| self.def_at(n));
+        let named = self.field(node, self.f.name).and_then(|n| self.def_of(n));
         named.or_else(|| {
             let body = self.field(node, self.f.body);
-            let anonymous = body.and_then(|b| self.def_at(b));
+            let anonymous = body.and_then(|b| self.def_of(b));
             anonymous.or_else(|| {
-                let parent = self.u.tree.parent(node)?;
+                let parent = self.tree.parent(node)?;
                 let name = match self.k(parent) {
                     K::Declarator | K::Field => self.field(parent, self.f.name),
                     K::Pair => self.field(parent, self.f.key),
@@ -493,12 +466,10 @@ impl<'s> Visitor<'_, 's> {
                         let left = self.field(parent, self.f.left)?;
                         self.field(left, self.f.property).or(Some(left))
                     }
-                    K::Export => {
-                        self.u.tree.tokens(parent).find(|t| self.u.tree.node(*t).kind() == "default")
-                    }
+                    K::Export => self.tree.tokens(parent).find(|t| self.tree.node(*t).kind() == "default"),
                     _ => None,
                 };
-                name.and_then(|n| self.def_at(n))
+                name.and_then(|n| self.def_of(n))
             })
         })
     }
@@ -506,7 +477,7 @@ impl<'s> Visitor<'_, 's> {
     fn heritage(&mut self, node: usize, bases: &mut Vec<ExprId>) {
         for clause in self.children(node) {
             let at = self.start(clause);
-            match self.u.tree.node(clause).kind() {
+            match self.tree.node(clause).kind() {
                 "extends_clause" => {
                     let value = self.expr_in(clause, self.f.value, Role::Base);
                     bases.push(self.applied(clause, value));
@@ -525,12 +496,12 @@ impl<'s> Visitor<'_, 's> {
     /// A type as a base.
     fn base_type(&mut self, node: usize) -> ExprId {
         let ty = self.ty(node);
-        let named = match self.u.b.get(ty).map(|e| e.node) {
+        let named = match self.b.get(ty).map(|e| e.node) {
             Some(Shape::Apply { base, .. }) => base,
             _ => ty,
         };
-        if self.u.b.get(named).is_some_and(|e| e.role == Role::Type) {
-            self.u.b.set_role(named, Role::Base);
+        if self.b.get(named).is_some_and(|e| e.role == Role::Type) {
+            self.b.set_role(named, Role::Base);
         }
         ty
     }
@@ -541,7 +512,7 @@ impl<'s> Visitor<'_, 's> {
             match self.k(member) {
                 K::Method | K::MethodSignature | K::Field => {
                     let name = self.field(member, self.f.name).or(self.field(member, self.f.property));
-                    let def = name.and_then(|n| self.def_at(n));
+                    let def = name.and_then(|n| self.def_of(n));
                     let is_static = self.has_token(member, "static");
                     let this = match class.some() {
                         Some(class) if is_static => {
@@ -572,8 +543,8 @@ impl<'s> Visitor<'_, 's> {
     fn type_of_unnamed(&mut self, def: DefIdx, unnamed: &[ExprId], body: usize) {
         if !unnamed.is_empty() && def != DefIdx::NONE {
             let at = self.start(body);
-            let elems = self.u.b.list(unnamed);
-            self.u.b.defs[def.index()].ty = self.node(Shape::Composite { ty: ExprId::NONE, elems }, at);
+            let elems = self.b.list(unnamed);
+            self.b.defs[def.index()].ty = self.node(Shape::Composite { ty: ExprId::NONE, elems }, at);
         }
     }
 
@@ -599,7 +570,7 @@ impl<'s> Visitor<'_, 's> {
         let name = self.field(node, self.f.name).or(self.field(node, self.f.property));
         name.into_iter().for_each(|n| _ = self.key(n));
         let ty = self.type_in(node, self.f.kind);
-        let is_callable = |it: &Self, d: &DefIdx| it.u.b.defs[d.index()].kind.is_callable();
+        let is_callable = |it: &Self, d: &DefIdx| it.b.defs[d.index()].kind.is_callable();
         let value = self.field(node, self.f.value).map(|v| match self.k(v) {
             K::Function => {
                 let def = def.filter(|d| is_callable(self, d));
@@ -609,9 +580,9 @@ impl<'s> Visitor<'_, 's> {
         });
         if let Some(def) = def {
             let is_itself = value.is_some_and(
-                |v| matches!(self.u.b.get(v).map(|e| e.node), Some(Shape::Def { def: d }) if d == def),
+                |v| matches!(self.b.get(v).map(|e| e.node), Some(Shape::Def { def: d }) if d == def),
             );
-            let it = &mut self.u.b.defs[def.index()];
+            let it = &mut self.b.defs[def.index()];
             it.ty = ty.unwrap_or(ExprId::NONE);
             if !is_itself {
                 it.value = value.unwrap_or(ExprId::NONE);
@@ -622,9 +593,9 @@ impl<'s> Visitor<'_, 's> {
     /// A method of a class or an object literal.
     pub(super) fn method(&mut self, node: usize) -> ExprId {
         let name = self.field(node, self.f.name);
-        let def = name.and_then(|n| self.def_at(n));
+        let def = name.and_then(|n| self.def_of(n));
         let named = name.and_then(|n| self.key(n));
-        let value = self.deeper(node, self.opaque(), |it, node| it.function_in(node, def));
+        let value = self.deeper(node, self.opaque, |it, node| it.function_in(node, def));
         if let Some(def) = def {
             self.accessor(node, def);
         }
@@ -633,86 +604,86 @@ impl<'s> Visitor<'_, 's> {
     }
 
     pub(super) fn enumeration(&mut self, node: usize) -> ExprId {
-        let def = self.field(node, self.f.name).and_then(|n| self.def_at(n));
+        let def = self.field(node, self.f.name).and_then(|n| self.def_of(n));
         let outer = std::mem::replace(&mut self.enumeration, def.unwrap_or(DefIdx::NONE));
         if let Some(body) = self.field(node, self.f.body) {
             for member in self.children(body) {
                 match self.k(member) {
                     K::EnumMember => _ = self.enum_member(member),
-                    _ => self.u.tell(member),
+                    _ => self.tell(member),
                 }
             }
         }
         self.enumeration = outer;
-        self.opaque()
+        self.opaque
     }
 
     pub(super) fn enum_member(&mut self, node: usize) -> ExprId {
         let value = self.expr_in(node, self.f.value, Role::Read);
-        if let Some(def) = self.field(node, self.f.name).and_then(|n| self.def_at(n)) {
-            self.u.b.defs[def.index()].value = value;
+        if let Some(def) = self.field(node, self.f.name).and_then(|n| self.def_of(n)) {
+            self.b.defs[def.index()].value = value;
         }
-        self.opaque()
+        self.opaque
     }
 
     pub(super) fn interface(&mut self, node: usize) -> ExprId {
-        let def = self.field(node, self.f.name).and_then(|n| self.def_at(n)).unwrap_or(DefIdx::NONE);
+        let def = self.field(node, self.f.name).and_then(|n| self.def_of(n)).unwrap_or(DefIdx::NONE);
         let type_params = self.type_params(node);
         let mut bases = Vec::new();
-        for clause in self.children(node).filter(|c| self.u.tree.node(*c).kind() == "extends_type_clause") {
+        for clause in self.children(node).filter(|c| self.tree.node(*c).kind() == "extends_type_clause") {
             for ty in self.children(clause) {
                 bases.push(self.base_type(ty));
             }
         }
-        if let Some(it) = self.u.b.defs.get_mut(def.index()) {
+        if let Some(it) = self.b.defs.get_mut(def.index()) {
             (it.bases, it.type_params) = (bases, type_params);
         }
-        let Some(body) = self.field(node, self.f.body) else { return self.opaque() };
+        let Some(body) = self.field(node, self.f.body) else { return self.opaque };
         let this = def.some().map_or(This::None, |class| This::Class { class, member: DefIdx::NONE });
         let mut unnamed = Vec::new();
         self.with_this(this, |it| {
             for member in it.children(body) {
                 let kind = it.k(member);
-                let ty = it.deeper(member, None, |it, node| it.signature_member(node));
+                let ty = it.deeper(member, None, Self::signature_member);
                 if !matches!(kind, K::PropertySignature | K::MethodSignature) {
                     unnamed.extend(ty);
                 }
             }
         });
         self.type_of_unnamed(def, &unnamed, body);
-        self.opaque()
+        self.opaque
     }
 
     pub(super) fn alias(&mut self, node: usize) -> ExprId {
-        let def = self.field(node, self.f.name).and_then(|n| self.def_at(n));
+        let def = self.field(node, self.f.name).and_then(|n| self.def_of(n));
         let type_params = self.type_params(node);
-        let ty = self.type_in(node, self.f.value).unwrap_or(self.opaque());
+        let ty = self.type_in(node, self.f.value).unwrap_or(self.opaque);
         if let Some(def) = def {
-            let it = &mut self.u.b.defs[def.index()];
+            let it = &mut self.b.defs[def.index()];
             (it.ty, it.type_params) = (ty, type_params);
         }
-        self.opaque()
+        self.opaque
     }
 
     // ---- exports and decorators
 
     pub(super) fn export(&mut self, node: usize) -> ExprId {
-        let default = self.u.tree.tokens(node).find(|t| self.u.tree.node(*t).kind() == "default");
-        let unnamed = default.and_then(|d| self.def_at(d));
+        let default = self.tree.tokens(node).find(|t| self.tree.node(*t).kind() == "default");
+        let unnamed = default.and_then(|d| self.def_of(d));
         for child in self.children(node) {
-            let is_value = self.u.tree.field(child) == self.f.value;
+            let is_value = self.tree.field(child) == self.f.value;
             match unnamed.filter(|_| is_value) {
                 Some(def) => {
                     let value = match self.k(child) {
                         K::Function => self.function(child, Some(def)),
                         _ => self.expr(child, Role::Read),
                     };
-                    self.u.b.defs[def.index()].value = value;
+                    self.b.defs[def.index()].value = value;
                 }
                 None => _ = self.expr(child, Role::Read),
             }
         }
-        self.opaque()
+        self.opaque
     }
 
     fn decorators(&mut self, node: usize) {
@@ -724,6 +695,6 @@ impl<'s> Visitor<'_, 's> {
     }
 
     pub(super) fn decorator(&mut self, node: usize) -> ExprId {
-        self.children(node).map(|c| self.expr(c, Role::Decorator)).last().unwrap_or(self.opaque())
+        self.children(node).map(|c| self.expr(c, Role::Decorator)).last().unwrap_or(self.opaque)
     }
 }

@@ -3,7 +3,7 @@
 use super::kinds::K;
 use super::visit::{This, Visitor};
 use indexd_model::facts::{LiteralKind, SequenceKind};
-use indexd_model::{BindingId, ExprId, Node as Shape, Role};
+use indexd_model::{BindingId, ExprId, List, Node as Shape, Role};
 
 impl<'s> Visitor<'_, 's> {
     pub(super) fn value(&mut self, node: usize, kind: K, role: Role) -> ExprId {
@@ -26,7 +26,7 @@ impl<'s> Visitor<'_, 's> {
             }
             K::Yield => {
                 self.inside(node);
-                self.opaque()
+                self.opaque
             }
             K::As | K::Satisfies | K::TypeAssertion => self.asserted(node, kind, role),
             K::Instantiation => self.instantiated(node, role),
@@ -34,7 +34,7 @@ impl<'s> Visitor<'_, 's> {
             K::Binary => self.binary(node),
             K::Ternary => self.ternary(node),
             K::Assign | K::AugmentedAssign => self.assignment(node, kind),
-            K::Comma => self.children(node).map(|c| self.expr(c, Role::Read)).last().unwrap_or(self.opaque()),
+            K::Comma => self.children(node).map(|c| self.expr(c, Role::Read)).last().unwrap_or(self.opaque),
             K::Jsx | K::JsxOpening => self.element(node, kind),
             K::String => self.string(node),
             K::Template => {
@@ -45,21 +45,17 @@ impl<'s> Visitor<'_, 's> {
             K::Bool => self.literal(LiteralKind::Bool, at),
             K::Null => self.literal(LiteralKind::None, at),
             K::Regex => {
-                let name = self.u.b.str("RegExp");
+                let name = self.b.str("RegExp");
                 let class = self.node(Shape::Name { name, binding: BindingId::NONE }, at);
                 let callee = self.word("new", class, at);
-                let args = self.u.b.list(&[]);
+                let args = self.b.list(&[]);
                 self.node(Shape::Call { callee, args }, at)
             }
             _ => {
                 self.inside(node);
-                self.opaque()
+                self.opaque
             }
         }
-    }
-
-    pub(super) fn literal(&mut self, kind: LiteralKind, at: u32) -> ExprId {
-        self.node(Shape::Literal { kind }, at)
     }
 
     /// The value of a node's first child that is not a comment or a type.
@@ -67,9 +63,9 @@ impl<'s> Visitor<'_, 's> {
         let mut out = None;
         for child in self.children(node) {
             let value = self.expr(child, if out.is_none() { role } else { Role::Read });
-            out = out.or(Some(value).filter(|v| *v != self.opaque()));
+            out = out.or(Some(value).filter(|v| *v != self.opaque));
         }
-        out.unwrap_or(self.opaque())
+        out.unwrap_or(self.opaque)
     }
 
     fn string(&mut self, node: usize) -> ExprId {
@@ -80,16 +76,16 @@ impl<'s> Visitor<'_, 's> {
 
     fn member(&mut self, node: usize, role: Role) -> ExprId {
         let object = self.field(node, self.f.object);
-        let base = object.map_or(self.opaque(), |o| self.expr(o, Role::Read));
-        let Some(property) = self.field(node, self.f.property) else { return self.opaque() };
-        if !self.u.tree.is_leaf(property) && self.children(property).next().is_some() {
+        let base = object.map_or(self.opaque, |o| self.expr(o, Role::Read));
+        let Some(property) = self.field(node, self.f.property) else { return self.opaque };
+        if !self.tree.is_leaf(property) && self.children(property).next().is_some() {
             self.inside(property);
-            return self.opaque();
+            return self.opaque;
         }
         let at = self.start(property);
         // In a language with types, members that are assigned to are declared elsewhere.
-        if self.u.by_name.contains_key(&at) && !self.is_typed {
-            return self.opaque();
+        if self.by_name.contains_key(&at) && !self.is_typed {
+            return self.opaque;
         }
         let out = self.attr(base, self.slice(property), at, role);
         self.narrow(node, out)
@@ -99,7 +95,7 @@ impl<'s> Visitor<'_, 's> {
         let at = self.start(node);
         let base = self.expr_in(node, self.f.object, Role::Read);
         let index = self.expr_in(node, self.f.index, Role::Read);
-        let args = self.u.b.list(&[index]);
+        let args = self.b.list(&[index]);
         self.node(Shape::Index { base, args }, at)
     }
 
@@ -107,7 +103,7 @@ impl<'s> Visitor<'_, 's> {
         let at = self.start(node);
         let Some(function) = self.field(node, self.f.function) else {
             self.inside(node);
-            return self.opaque();
+            return self.opaque;
         };
         if let Some(module) = self.module_of(node, function) {
             return module;
@@ -127,9 +123,9 @@ impl<'s> Visitor<'_, 's> {
         }
         let arguments = self.field(node, self.f.arguments)?;
         let path = self.children(arguments).next().filter(|a| self.k(*a) == K::String)?;
-        self.u.tell(function);
+        self.tell(function);
         let at = self.start(node);
-        let name = self.u.b.str(self.slice(path).trim_matches(['"', '\'']));
+        let name = self.b.str(self.slice(path).trim_matches(['"', '\'']));
         let value = self.node(Shape::Name { name, binding: BindingId::NONE }, at);
         Some(self.word(word, value, at))
     }
@@ -138,26 +134,19 @@ impl<'s> Visitor<'_, 's> {
     pub(super) fn applied(&mut self, node: usize, callee: ExprId) -> ExprId {
         let Some(list) = self.field(node, self.f.type_arguments) else { return callee };
         let types: Vec<ExprId> = self.children(list).map(|t| self.ty(t)).collect();
-        let args = self.u.b.list(&types);
+        let args = self.b.list(&types);
         let at = self.start(list);
         self.node(Shape::Apply { base: callee, args }, at)
     }
 
-    fn arguments(&mut self, node: usize) -> indexd_model::List {
-        let Some(arguments) = self.field(node, self.f.arguments) else { return self.u.b.list(&[]) };
+    fn arguments(&mut self, node: usize) -> List {
+        let Some(arguments) = self.field(node, self.f.arguments) else { return self.b.list(&[]) };
         if self.k(arguments) != K::Other {
             // A tagged template.
             self.expr(arguments, Role::Read);
-            return self.u.b.list(&[]);
+            return self.b.list(&[]);
         }
-        let args: Vec<ExprId> = self
-            .children(arguments)
-            .filter(|c| !self.u.tree.node(*c).is_extra())
-            .collect::<Vec<_>>()
-            .into_iter()
-            .map(|a| self.expr(a, Role::Read))
-            .collect();
-        self.u.b.list(&args)
+        self.exprs(arguments)
     }
 
     fn new_instance(&mut self, node: usize) -> ExprId {
@@ -171,7 +160,7 @@ impl<'s> Visitor<'_, 's> {
 
     fn instantiated(&mut self, node: usize, role: Role) -> ExprId {
         let function = self.field(node, self.f.function).or_else(|| self.children(node).next());
-        let base = function.map_or(self.opaque(), |f| self.expr(f, role));
+        let base = function.map_or(self.opaque, |f| self.expr(f, role));
         self.applied(node, base)
     }
 
@@ -184,7 +173,7 @@ impl<'s> Visitor<'_, 's> {
             (_, [value, ty, ..]) => (*value, Some(*ty)),
             // `as const`.
             (_, [value]) => (*value, None),
-            _ => return self.opaque(),
+            _ => return self.opaque,
         };
         // `(x.f as F)()` calls `x.f`.
         let value = self.expr(value, if role == Role::Call { role } else { Role::Read });
@@ -213,7 +202,7 @@ impl<'s> Visitor<'_, 's> {
         let at = self.start(node);
         let operator = self.field(node, self.f.operator).map_or("", |o| self.slice(o));
         let left_node = self.field(node, self.f.left);
-        let left = left_node.map_or(self.opaque(), |l| self.expr(l, Role::Read));
+        let left = left_node.map_or(self.opaque, |l| self.expr(l, Role::Read));
         let n = self.narrowed.len();
         match (operator, left_node) {
             ("&&", Some(l)) => self.assume(l, true),
@@ -249,28 +238,28 @@ impl<'s> Visitor<'_, 's> {
 
     fn assignment(&mut self, node: usize, kind: K) -> ExprId {
         let at = self.start(node);
-        let Some(left) = self.field(node, self.f.left) else { return self.opaque() };
+        let Some(left) = self.field(node, self.f.left) else { return self.opaque };
         let right = self.field(node, self.f.right);
         let def = self.assigned_def(left);
         let receiver = def.and_then(|_| self.prototype(left));
         let key = match self.k(left) {
             K::ObjectPattern | K::ArrayPattern => {
-                let value = right.map_or(self.opaque(), |r| self.expr(r, Role::Read));
+                let value = right.map_or(self.opaque, |r| self.expr(r, Role::Read));
                 self.take_apart(left, value);
                 return value;
             }
             _ => self.expr(left, Role::Write),
         };
-        let this = receiver.map_or(self.this_now(), This::InstanceOf);
+        let this = receiver.map_or(self.this, This::InstanceOf);
         let value = self.with_this(this, |it| match right {
             Some(r) if it.k(r) == K::Function => it.function(r, def),
             Some(r) => it.expr(r, Role::Read),
-            None => it.opaque(),
+            None => it.opaque,
         });
         if let Some(def) = def
-            && self.u.b.defs[def.index()].value == ExprId::NONE
+            && self.b.defs[def.index()].value == ExprId::NONE
         {
-            self.u.b.defs[def.index()].value = value;
+            self.b.defs[def.index()].value = value;
         }
         match kind {
             K::Assign => {
@@ -284,8 +273,8 @@ impl<'s> Visitor<'_, 's> {
     /// The definition that an assignment makes.
     fn assigned_def(&self, left: usize) -> Option<indexd_model::DefIdx> {
         match self.k(left) {
-            K::Member => self.field(left, self.f.property).and_then(|p| self.def_at(p)),
-            _ => self.def_at(left),
+            K::Member => self.field(left, self.f.property).and_then(|p| self.def_of(p)),
+            _ => self.def_of(left),
         }
     }
 
@@ -302,16 +291,22 @@ impl<'s> Visitor<'_, 's> {
         if self.k(left) == K::Name
             && let Some(binding) = self.bound(left, indexd_model::BindingKind::Local)
         {
-            self.u.b.source(binding, indexd_model::Source::Assigned(value));
+            self.b.source(binding, indexd_model::Source::Assigned(value));
         }
     }
 
     fn array(&mut self, node: usize) -> ExprId {
         let at = self.start(node);
-        let parts: Vec<usize> = self.children(node).filter(|c| !self.u.tree.node(*c).is_extra()).collect();
-        let elems: Vec<ExprId> = parts.into_iter().map(|c| self.expr(c, Role::Read)).collect();
-        let elems = self.u.b.list(&elems);
+        let elems = self.exprs(node);
         self.node(Shape::Sequence { kind: SequenceKind::List, elems }, at)
+    }
+
+    /// The expressions in a node, without comments.
+    fn exprs(&mut self, node: usize) -> List {
+        let tree = self.tree;
+        let parts = self.children(node).filter(|c| !tree.node(*c).is_extra());
+        let all: Vec<ExprId> = parts.map(|c| self.expr(c, Role::Read)).collect();
+        self.b.list(&all)
     }
 
     // ---- objects and elements
@@ -328,12 +323,12 @@ impl<'s> Visitor<'_, 's> {
                 K::Name => self.shorthand(child),
                 _ => self.expr(child, Role::Read),
             };
-            if elem != self.opaque() {
+            if elem != self.opaque {
                 elems.push(elem);
             }
         }
-        let elems = self.u.b.list(&elems);
-        self.u.b.set_node(out, Shape::Composite { ty: ExprId::NONE, elems });
+        let elems = self.b.list(&elems);
+        self.b.set_node(out, Shape::Composite { ty: ExprId::NONE, elems });
         out
     }
 
@@ -342,7 +337,7 @@ impl<'s> Visitor<'_, 's> {
         let (text, at) = (self.slice(key), self.start(key));
         match self.k(key) {
             K::String => Some((text.trim_matches(['"', '\'']), at + 1)),
-            _ if self.u.tree.is_leaf(key) => Some((text, at)),
+            _ if self.tree.is_leaf(key) => Some((text, at)),
             _ => {
                 self.inside(key);
                 None
@@ -351,36 +346,36 @@ impl<'s> Visitor<'_, 's> {
     }
 
     fn pair(&mut self, node: usize, object: ExprId) -> ExprId {
-        let Some(key) = self.field(node, self.f.key) else { return self.opaque() };
-        let def = self.def_at(key);
-        let Some(value) = self.field(node, self.f.value) else { return self.opaque() };
+        let Some(key) = self.field(node, self.f.key) else { return self.opaque };
+        let def = self.def_of(key);
+        let Some(value) = self.field(node, self.f.value) else { return self.opaque };
         let named = self.key(key);
         let value = match self.k(value) {
-            K::Function if self.u.tree.node(value).kind() != "arrow_function" => {
+            K::Function if self.tree.node(value).kind() != "arrow_function" => {
                 self.with_this(This::Value(object), |it| it.function(value, def))
             }
             K::Function => self.function(value, def),
             _ => self.expr(value, Role::Read),
         };
         if let Some(def) = def {
-            self.u.b.defs[def.index()].value = value;
+            self.b.defs[def.index()].value = value;
         }
         let Some((name, at)) = named else { return value };
         self.keyword(name, at, value)
     }
 
     pub(super) fn keyword(&mut self, name: &'s str, at: u32, value: ExprId) -> ExprId {
-        let name = self.u.b.str(name);
-        self.u.b.expr(Shape::Keyword { name, value }, at, Role::Key)
+        let name = self.b.str(name);
+        self.b.expr(Shape::Keyword { name, value }, at, Role::Key)
     }
 
     /// `{ a }`: a key and a use of the variable.
     fn shorthand(&mut self, node: usize) -> ExprId {
         let (name, at) = (self.slice(node), self.start(node));
-        let def = self.u.by_name.get(&at).copied();
+        let def = self.by_name.get(&at).copied();
         let value = self.shorthand_value(node);
         if let Some(def) = def {
-            self.u.b.defs[def.index()].value = value;
+            self.b.defs[def.index()].value = value;
         }
         self.keyword(name, at, value)
     }
@@ -390,7 +385,7 @@ impl<'s> Visitor<'_, 's> {
         let open = if kind == K::Jsx { self.field(node, self.f.open_tag) } else { Some(node) };
         let Some(open) = open else {
             self.inside(node);
-            return self.opaque();
+            return self.opaque;
         };
         let name = self.field(open, self.f.name);
         let callee = match name {
@@ -398,30 +393,30 @@ impl<'s> Visitor<'_, 's> {
                 self.expr(n, Role::Call)
             }
             Some(n) => {
-                self.u.tell(n);
-                self.opaque()
+                self.tell(n);
+                self.opaque
             }
-            None => self.opaque(),
+            None => self.opaque,
         };
         let callee = self.applied(open, callee);
         let mut props = Vec::new();
         for child in self.children(open) {
-            if Some(child) == name || self.u.tree.field(child) == self.f.type_arguments {
+            if Some(child) == name || self.tree.field(child) == self.f.type_arguments {
                 continue;
             }
-            match self.u.tree.node(child).kind() {
+            match self.tree.node(child).kind() {
                 "jsx_attribute" => props.extend(self.attribute(child)),
                 _ => props.push(self.expr(child, Role::Read)),
             }
         }
-        let elems = self.u.b.list(&props);
+        let elems = self.b.list(&props);
         let props = self.node(Shape::Composite { ty: ExprId::NONE, elems }, at);
         if open != node {
             for child in self.children(node).filter(|c| *c != open) {
                 self.expr(child, Role::Read);
             }
         }
-        let args = self.u.b.list(&[props]);
+        let args = self.b.list(&[props]);
         let element = self.word("jsx", callee, at);
         self.node(Shape::Call { callee: element, args }, at)
     }
@@ -436,7 +431,7 @@ impl<'s> Visitor<'_, 's> {
                 self.literal(LiteralKind::Bool, at)
             }
         };
-        if !self.u.tree.is_leaf(name) {
+        if !self.tree.is_leaf(name) {
             return None;
         }
         let (text, at) = (self.slice(name), self.start(name));

@@ -20,27 +20,27 @@ struct Tag<'s> {
 impl<'s> Visitor<'_, 's> {
     /// Sets the types of a definition and its parameters that its comment states.
     pub(super) fn documented(&mut self, def: DefIdx) {
-        let doc = self.u.b.defs[def.index()].doc;
+        let doc = self.b.defs[def.index()].doc;
         if self.is_typed || doc.is_empty() || doc.len() as usize > DOC_BYTES_MAX {
             return;
         }
-        let text = self.u.text.get(doc.range()).unwrap_or("");
+        let text = self.text.get(doc.range()).unwrap_or("");
         if !text.contains("/**") || !text.contains('{') {
             return;
         }
         for tag in tags(text) {
             match tag.word {
                 "param" | "arg" | "argument" => self.documented_param(def, &tag, doc.start),
-                "returns" | "return" if self.u.b.defs[def.index()].results.is_empty() => {
+                "returns" | "return" if self.b.defs[def.index()].results.is_empty() => {
                     let ty = self.parsed(tag.ty, doc.start);
-                    if ty != self.opaque() {
-                        self.u.b.defs[def.index()].results = vec![ty];
+                    if ty != self.opaque {
+                        self.b.defs[def.index()].results = vec![ty];
                     }
                 }
-                "type" if self.u.b.defs[def.index()].ty == ExprId::NONE => {
+                "type" if self.b.defs[def.index()].ty == ExprId::NONE => {
                     let ty = self.parsed(tag.ty, doc.start);
-                    if ty != self.opaque() {
-                        self.u.b.defs[def.index()].ty = ty;
+                    if ty != self.opaque {
+                        self.b.defs[def.index()].ty = ty;
                     }
                 }
                 _ => {}
@@ -50,15 +50,15 @@ impl<'s> Visitor<'_, 's> {
 
     fn documented_param(&mut self, def: DefIdx, tag: &Tag<'s>, at: u32) {
         let is_it = |it: &Self, b: &indexd_model::BindingId| {
-            let (name, ..) = it.u.b.binding_head(*b);
-            it.u.b.text(name) == tag.name
+            let (name, ..) = it.b.binding_head(*b);
+            it.b.text(name) == tag.name
         };
-        let params = self.u.b.defs[def.index()].params.clone();
+        let params = self.b.defs[def.index()].params.clone();
         let Some(param) = params.into_iter().find(|p| is_it(self, p)) else { return };
-        let has_type = self.u.b.sources_of(param).iter().any(|s| matches!(s, Source::Declared(_)));
-        let ty = if has_type { self.opaque() } else { self.parsed(tag.ty, at) };
-        if ty != self.opaque() {
-            self.u.b.source(param, Source::Declared(ty));
+        let has_type = self.b.sources_of(param).iter().any(|s| matches!(s, Source::Declared(_)));
+        let ty = if has_type { self.opaque } else { self.parsed(tag.ty, at) };
+        if ty != self.opaque {
+            self.b.source(param, Source::Declared(ty));
         }
     }
 
@@ -110,7 +110,7 @@ impl<'s> Parser<'s> {
 
     fn one(&mut self, v: &mut Visitor<'_, 's>, depth: u32) -> ExprId {
         if depth > DEPTH_MAX {
-            return v.opaque();
+            return v.opaque;
         }
         while self.eat("?") || self.eat("!") || self.eat("...") {}
         let mut out = if self.eat("(") {
@@ -143,14 +143,14 @@ impl<'s> Parser<'s> {
             return self.of_module(v);
         }
         if word.is_empty() || word == "function" || word == "typeof" {
-            return v.opaque();
+            return v.opaque;
         }
-        let mut out = v.named_silently(word, self.at);
+        let mut out = v.named(word, self.at, Role::None);
         while self.rest.starts_with('.') && !self.rest.starts_with(".<") {
             self.rest = &self.rest[1..];
             let name = self.word();
-            let name = v.u.b.str(name);
-            out = v.u.b.expr(Shape::Attr { base: out, name }, self.at, Role::None);
+            let name = v.b.str(name);
+            out = v.b.expr(Shape::Attr { base: out, name }, self.at, Role::None);
         }
         self.eat(".");
         if !self.eat("<") {
@@ -165,22 +165,22 @@ impl<'s> Parser<'s> {
                 break;
             }
         }
-        let args = v.u.b.list(&args);
+        let args = v.b.list(&args);
         v.node(Shape::Apply { base: out, args }, self.at)
     }
 
     /// `import('./x').Y`.
     fn of_module(&mut self, v: &mut Visitor<'_, 's>) -> ExprId {
-        let Some(end) = self.rest.find(')') else { return v.opaque() };
+        let Some(end) = self.rest.find(')') else { return v.opaque };
         let path = self.rest[..end].trim_matches(['"', '\'', ' ']);
         self.rest = &self.rest[end + 1..];
-        let name = v.u.b.str(path);
+        let name = v.b.str(path);
         let value = v.node(Shape::Name { name, binding: indexd_model::BindingId::NONE }, self.at);
         let mut out = v.word("require", value, self.at);
         while self.eat(".") {
             let name = self.word();
-            let name = v.u.b.str(name);
-            out = v.u.b.expr(Shape::Attr { base: out, name }, self.at, Role::None);
+            let name = v.b.str(name);
+            out = v.b.expr(Shape::Attr { base: out, name }, self.at, Role::None);
         }
         out
     }

@@ -5,7 +5,7 @@ numbers! {
     enum K {
         Name = "identifier" | "shorthand_property_identifier", TypeName = "type_identifier", This = "this",
         Super = "super", Member = "member_expression" | "nested_identifier",
-        TypeMember = "nested_type_identifier", Subscript = "subscript_expression", Call = "call_expression",
+        Subscript = "subscript_expression", Call = "call_expression",
         New = "new_expression",
         Function = "arrow_function" | "function_expression" | "generator_function" | "function_declaration"
             | "generator_function_declaration" | "function_signature",
@@ -30,9 +30,10 @@ numbers! {
         PropertySignature = "property_signature",
         MethodSignature = "abstract_method_signature" | "method_signature", CallSignature = "call_signature",
         ConstructSignature = "construct_signature", IndexSignature = "index_signature",
-        // ---- types
-        GenericType = "generic_type", UnionType = "union_type", IntersectionType = "intersection_type",
-        ArrayType = "array_type", TupleType = "tuple_type", ObjectType = "object_type",
+        // ---- types, up to `ThisType`
+        TypeMember = "nested_type_identifier", GenericType = "generic_type", UnionType = "union_type",
+        IntersectionType = "intersection_type", ArrayType = "array_type", TupleType = "tuple_type",
+        ObjectType = "object_type",
         FunctionType = "function_type", ConstructorType = "constructor_type", TypeQuery = "type_query",
         KeyOf = "index_type_query", LookupType = "lookup_type", ConditionalType = "conditional_type",
         LiteralType = "literal_type", Predefined = "predefined_type", Predicate = "type_predicate",

@@ -15,11 +15,14 @@ mod visit;
 pub(super) use kinds::Kinds;
 pub(super) use visit::uses;
 
-use super::table::{Define, Name};
+use super::base_keys;
+use super::table::{Define, Keys, Name};
 use super::walk::Walk;
 use indexd_model::facts::ImportKind;
 use indexd_model::key::ECMA_GLOBAL;
-use indexd_model::{Def, DefFlags, DefIdx, DefKind, Facts, Key, Language, Node as Shape};
+use indexd_model::lists::holds;
+use indexd_model::names::qualified_name;
+use indexd_model::{Def, DefFlags, DefIdx, DefKind, Facts, Key, Language};
 use tree_sitter::Node;
 
 /// Values that make a variable a function.
@@ -44,14 +47,9 @@ pub(super) fn is_definition(node: Node, kind: &str, is_function: bool) -> bool {
     }
     if kind == "class" {
         // A class has the name of the variable or member that it is assigned to.
-        const NAMING: [&str; 5] = [
-            "variable_declarator",
-            "public_field_definition",
-            "pair",
-            "assignment_expression",
-            "export_statement",
-        ];
-        return !node.parent().is_some_and(|p| NAMING.contains(&p.kind()));
+        const NAMING: &str =
+            "variable_declarator public_field_definition pair assignment_expression export_statement";
+        return !node.parent().is_some_and(|p| holds(NAMING, p.kind()));
     }
     let is_pattern = |n: Node| matches!(n.kind(), "object_pattern" | "array_pattern");
     if kind == "variable_declarator" && node.child_by_field_name("name").is_some_and(is_pattern) {
@@ -67,12 +65,7 @@ pub(super) fn is_definition(node: Node, kind: &str, is_function: bool) -> bool {
     while let Some(n) = around {
         match n.kind() {
             "variable_declarator" => return true,
-            "object_pattern"
-            | "array_pattern"
-            | "pair_pattern"
-            | "object_assignment_pattern"
-            | "assignment_pattern"
-            | "rest_pattern" => around = n.parent(),
+            kind if kind.ends_with("_pattern") => around = n.parent(),
             _ => return false,
         }
     }
@@ -404,29 +397,32 @@ fn object_exports(walk: &mut Walk, node: Node, object: Node) {
 }
 
 /// Returns true if a definition is a function assigned to `exports.a` or `module.exports`.
-pub(super) fn is_export(facts: &Facts, def: &Def) -> bool {
+fn is_export(facts: &Facts, def: &Def) -> bool {
     let receiver = def.receiver.map_or("", |r| facts.str(r));
     def.parent == DefIdx::NONE && matches!(receiver, "exports" | "module.exports" | "module")
 }
 
-/// Under which keys others find a class by its bases, what a file adds to types of other modules, and what it
-/// declares for all of them: in `declare global`, and at the top of declarations that are not a module.
-pub(super) fn keys(path: &str, facts: &Facts, idx: DefIdx, out: &mut Vec<(Key, DefIdx)>) {
+/// Under which keys others find what a module exports and what its functions hold, a class by its bases, what a file
+/// adds to types of other modules, and what it declares for all of them: in `declare global`, and at the top of
+/// declarations that are not a module.
+pub(super) fn keys(facts: &Facts, idx: DefIdx, module: &str, out: &mut Keys) {
     let def = facts.def(idx);
+    if is_export(facts, def) {
+        out.push((Key::member(module, facts.str(def.name)), idx));
+    }
+    out.push((Key::member(module, &qualified_name(facts, idx)), idx));
     let is_global = match def.parent.some().map(|p| facts.def(p)) {
         Some(p) => p.kind == DefKind::Module && p.parent == DefIdx::NONE && facts.str(p.name) == GLOBAL_NAME,
-        None => path.ends_with(".d.ts") && def.receiver.is_none() && is_script(facts),
+        None => module.ends_with(".d.ts") && def.receiver.is_none() && is_script(facts),
     };
     if is_global {
         out.push((Key::any(ECMA_GLOBAL, facts.str(def.name)), idx));
     }
-    for base in &def.bases {
-        out.extend(name_of_base(facts, *base).map(|name| (Key::any("ecma-base", name), idx)));
-    }
+    base_keys(facts, idx, "ecma-base", out);
     let owner = def.parent.some().filter(|o| facts.def(*o).kind == DefKind::Interface);
-    let module = owner.and_then(|o| facts.def(o).parent.some());
-    if let (Some(owner), Some(module)) = (owner, module)
-        && facts.def(module).kind == DefKind::Module
+    let around = owner.and_then(|o| facts.def(o).parent.some());
+    if let (Some(owner), Some(around)) = (owner, around)
+        && facts.def(around).kind == DefKind::Module
     {
         let name = format!("{}.{}", facts.def_name(owner), facts.str(def.name));
         out.push((Key::any("ecma", &name), idx));
@@ -437,14 +433,6 @@ pub(super) fn keys(path: &str, facts: &Facts, idx: DefIdx, out: &mut Vec<(Key, D
 fn is_script(facts: &Facts) -> bool {
     let is_exported = |d: &Def| d.parent == DefIdx::NONE && d.flags.has(DefFlags::EXPORTED);
     facts.interface.imports.is_empty() && !facts.interface.defs.iter().any(is_exported)
-}
-
-fn name_of_base<'f>(facts: &Facts<'f>, base: indexd_model::ExprId) -> Option<&'f str> {
-    match facts.expr(base).node {
-        Shape::Name { name, .. } | Shape::Attr { name, .. } => Some(facts.str(name)),
-        Shape::Apply { base, .. } | Shape::Word { value: base, .. } => name_of_base(facts, base),
-        _ => None,
-    }
 }
 
 /// Marks the definitions that a list of exports names.

@@ -147,10 +147,10 @@ impl<'s> Visitor<'_, 's> {
 
     /// A literal with one member of a known value.
     fn discriminant(&mut self, property: usize, value: usize) -> ExprId {
-        let (name, at) = (self.u.b.str(self.slice(property)), self.start(property));
+        let (name, at) = (self.id(property), self.start(property));
         let value = self.silent(value);
         let elem = self.node(Shape::Keyword { name, value }, at);
-        let elems = self.u.b.list(&[elem]);
+        let elems = self.b.list(&[elem]);
         let literal = self.node(Shape::Composite { ty: ExprId::NONE, elems }, at);
         self.word("has", literal, at)
     }
@@ -190,12 +190,12 @@ impl<'s> Visitor<'_, 's> {
             root = object;
         }
         if !matches!(self.k(root), K::Name | K::This | K::String | K::Bool | K::Number) {
-            return self.opaque();
+            return self.opaque;
         }
-        let first = self.u.b.n_exprs();
+        let first = self.b.n_exprs();
         let value = self.expr(node, Role::Read);
-        for e in first..self.u.b.n_exprs() {
-            self.u.b.set_role(ExprId(e), Role::None);
+        for e in first..self.b.n_exprs() {
+            self.b.set_role(ExprId(e), Role::None);
         }
         value
     }
@@ -216,7 +216,7 @@ impl<'s> Visitor<'_, 's> {
             }
         }
         self.narrowed.truncate(n);
-        self.opaque()
+        self.opaque
     }
 
     /// Returns true if a statement ends the block around it.
@@ -227,7 +227,7 @@ impl<'s> Visitor<'_, 's> {
             node = last;
         }
         let ends = ["return_statement", "throw_statement", "continue_statement", "break_statement"];
-        ends.contains(&self.u.tree.node(node).kind())
+        ends.contains(&self.tree.node(node).kind())
     }
 
     pub(super) fn if_statement(&mut self, node: usize) -> ExprId {
@@ -239,7 +239,7 @@ impl<'s> Visitor<'_, 's> {
             self.expr_in(node, branch, Role::Read);
             self.narrowed.truncate(n);
         }
-        self.opaque()
+        self.opaque
     }
 
     pub(super) fn while_statement(&mut self, node: usize) -> ExprId {
@@ -249,13 +249,13 @@ impl<'s> Visitor<'_, 's> {
         condition.into_iter().for_each(|c| self.assume(c, true));
         self.expr_in(node, self.f.body, Role::Read);
         self.narrowed.truncate(n);
-        self.opaque()
+        self.opaque
     }
 
     pub(super) fn switch(&mut self, node: usize) -> ExprId {
         let value = self.field(node, self.f.value);
         value.map(|v| self.expr(v, Role::Read));
-        let Some(body) = self.field(node, self.f.body) else { return self.opaque() };
+        let Some(body) = self.field(node, self.f.body) else { return self.opaque };
         let value = value.and_then(|v| self.children(v).next());
         self.scoped(body, |it| {
             let mut tests = Vec::new();
@@ -277,7 +277,7 @@ impl<'s> Visitor<'_, 's> {
                 it.narrowed.truncate(n);
             }
         });
-        self.opaque()
+        self.opaque
     }
 
     fn assume_one_of(&mut self, value: usize, tests: &[usize]) {
@@ -299,6 +299,6 @@ impl<'s> Visitor<'_, 's> {
         {
             function.returns.push(value);
         }
-        self.opaque()
+        self.opaque
     }
 }

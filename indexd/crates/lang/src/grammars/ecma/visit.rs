@@ -11,8 +11,8 @@
 
 use super::super::flat::Flat;
 use super::super::kinds::Kinds as ScopeKinds;
-use super::super::missed;
-use super::super::scopes::{Bound, Uses};
+use super::super::pass::Pass;
+use super::super::scopes::{Bound, Names, Uses};
 use super::super::table::Scopes;
 use super::kinds::{Fields, K, Kinds};
 use super::narrow::Narrowed;
@@ -34,27 +34,22 @@ pub(in super::super) fn uses<'s>(
     tree: &Flat,
 ) {
     let imports = b.imports.iter().map(|i| i.at).collect();
-    let u = Uses::collected(b, text, table, kinds.0, tree);
-    let mut it = Visitor {
-        u,
+    let mut it = Uses::collected(b, text, table, kinds.0, tree).with(|names| State {
+        names,
         kinds: kinds.1,
         is_typed: !table.types.is_empty(),
         f: kinds.1.fields,
         scopes: vec![0],
         locals: FxHashMap::default(),
-        def_bindings: FxHashMap::default(),
         imports,
         enumeration: DefIdx::NONE,
         functions: Vec::new(),
         this: This::None,
-        receivers: [BindingId::NONE; 2],
         narrowed: Vec::new(),
         depth: 0,
-    };
+    });
     it.inside(0);
-    if let Some(told) = it.u.told.take() {
-        missed::add(b, text, &|kind| table.is_name(kind), tree, told);
-    }
+    it.end(&|kind| table.is_name(kind));
 }
 
 /// The value of `this`.
@@ -80,23 +75,24 @@ pub(super) struct Function {
     pub(super) is_generator: bool,
 }
 
-pub(super) struct Visitor<'b, 's> {
-    pub(super) u: Uses<'b, 's>,
+/// Reads a tree.
+pub(super) type Visitor<'b, 's> = Pass<'b, 's, State<'b, 's>>;
+
+/// The state of the pass.
+pub(in super::super) struct State<'b, 's> {
+    names: Names<'b, 's>,
     pub(super) kinds: &'b Kinds,
     /// True if the language has types.
     pub(super) is_typed: bool,
     pub(super) f: Fields,
     scopes: Vec<usize>,
     locals: FxHashMap<(usize, &'s str), BindingId>,
-    def_bindings: FxHashMap<DefIdx, BindingId>,
     /// Places of names in imports.
     imports: FxHashSet<u32>,
     /// The enumeration around: its members are seen by their names.
     pub(super) enumeration: DefIdx,
     pub(super) functions: Vec<Function>,
-    this: This,
-    /// The bindings of `this` and `super` so far.
-    receivers: [BindingId; 2],
+    pub(super) this: This,
     pub(super) narrowed: Vec<Narrowed<'s>>,
     depth: usize,
 }
@@ -105,49 +101,28 @@ impl<'b, 's> Visitor<'b, 's> {
     // ---- the tree
 
     pub(super) fn k(&self, node: usize) -> K {
-        self.kinds.of(self.u.tree.kind_id(node))
-    }
-
-    pub(super) fn slice(&self, node: usize) -> &'s str {
-        self.u.slice(node)
-    }
-
-    pub(super) fn start(&self, node: usize) -> u32 {
-        self.u.start(node)
+        self.kinds.of(self.tree.kind_id(node))
     }
 
     pub(super) fn field(&self, node: usize, field: u16) -> Option<usize> {
-        self.u.tree.in_field(node, field)
+        self.tree.in_field(node, field)
     }
 
     pub(super) fn children(&self, node: usize) -> impl Iterator<Item = usize> + use<'b, 's> {
-        let tree: &'b Flat<'b> = self.u.tree;
+        let tree: &'b Flat<'b> = self.tree;
         tree.children(node)
     }
 
     /// Returns true if one of the tokens directly in a node has this text.
     pub(super) fn has_token(&self, node: usize, word: &str) -> bool {
-        self.u.tree.tokens(node).any(|t| self.u.tree.is_leaf(t) && self.u.tree.node(t).kind() == word)
+        self.tree.tokens(node).any(|t| self.tree.is_leaf(t) && self.tree.node(t).kind() == word)
     }
 
     /// The definition whose name is this node.
-    pub(super) fn def_at(&self, name: usize) -> Option<DefIdx> {
+    pub(super) fn def_of(&self, name: usize) -> Option<DefIdx> {
         let at = self.start(name);
-        let quoted = || self.u.by_name.get(&(at + 1)).filter(|_| self.k(name) == K::String);
-        self.u.by_name.get(&at).or_else(quoted).copied()
-    }
-
-    pub(super) fn opaque(&self) -> ExprId {
-        self.u.opaque
-    }
-
-    pub(super) fn node(&mut self, shape: Shape, at: u32) -> ExprId {
-        self.u.b.node(shape, at)
-    }
-
-    pub(super) fn word(&mut self, word: &'s str, value: ExprId, at: u32) -> ExprId {
-        let word = self.u.b.str(word);
-        self.node(Shape::Word { word, value }, at)
+        let quoted = || self.by_name.get(&(at + 1)).filter(|_| self.k(name) == K::String);
+        self.by_name.get(&at).or_else(quoted).copied()
     }
 
     /// A text as a literal.
@@ -155,14 +130,14 @@ impl<'b, 's> Visitor<'b, 's> {
         if text.len() > TEXT_BYTES_MAX || text.is_empty() || text.contains(char::is_whitespace) {
             return self.node(Shape::Literal { kind: LiteralKind::String }, at);
         }
-        let name = self.u.b.str(text);
+        let name = self.b.str(text);
         let value = self.node(Shape::Name { name, binding: BindingId::NONE }, at);
         self.node(Shape::Quoted { value }, at)
     }
 
     /// Runs `f` in the scope that a node opens, if it opens one.
     pub(super) fn scoped<T>(&mut self, node: usize, f: impl FnOnce(&mut Self) -> T) -> T {
-        let opened = self.u.opened.get(&node).copied();
+        let opened = self.names.opened.get(&node).copied();
         self.scopes.extend(opened);
         let out = f(self);
         if opened.is_some() {
@@ -181,7 +156,7 @@ impl<'b, 's> Visitor<'b, 's> {
     /// The expression of a node, in its scope; opaque for statements.
     pub(super) fn expr(&mut self, node: usize, role: Role) -> ExprId {
         if self.depth >= PARSE_DEPTH_MAX {
-            return self.opaque();
+            return self.opaque;
         }
         self.depth += 1;
         let out = self.scoped(node, |it| it.visit(node, role));
@@ -191,7 +166,7 @@ impl<'b, 's> Visitor<'b, 's> {
 
     /// Reads a child that may be missing as an expression.
     pub(super) fn expr_in(&mut self, node: usize, field: u16, role: Role) -> ExprId {
-        self.field(node, field).map_or(self.opaque(), |child| self.expr(child, role))
+        self.field(node, field).map_or(self.opaque, |child| self.expr(child, role))
     }
 
     fn visit(&mut self, node: usize, role: Role) -> ExprId {
@@ -200,8 +175,8 @@ impl<'b, 's> Visitor<'b, 's> {
             K::This => self.this_value(node),
             K::Super => self.super_value(node, role),
             K::Passed => {
-                self.u.tell_all(node);
-                self.opaque()
+                self.tell_all(node);
+                self.opaque
             }
             K::Block => self.block(node),
             K::If => self.if_statement(node),
@@ -220,7 +195,7 @@ impl<'b, 's> Visitor<'b, 's> {
             K::Export => self.export(node),
             K::Decorator => self.decorator(node),
             K::ObjectPattern | K::ArrayPattern => {
-                let opaque = self.opaque();
+                let opaque = self.opaque;
                 self.take_apart(node, opaque);
                 opaque
             }
@@ -245,18 +220,18 @@ impl<'b, 's> Visitor<'b, 's> {
     /// A name where a property is defined under it.
     pub(super) fn shorthand_value(&mut self, node: usize) -> ExprId {
         let (text, at) = (self.slice(node), self.start(node));
-        self.u.tell(node);
+        self.tell(node);
         self.named(text, at, Role::Read)
     }
 
     pub(super) fn name(&mut self, node: usize, role: Role) -> ExprId {
         let at = self.start(node);
-        if self.u.bound.contains(&at) || self.u.by_name.contains_key(&at) {
-            self.u.tell(node);
-            return self.opaque();
+        if self.names.bound.contains(&at) || self.by_name.contains_key(&at) {
+            self.tell(node);
+            return self.opaque;
         }
         if role != Role::Call {
-            self.u.tell(node);
+            self.tell(node);
         }
         let text = self.slice(node);
         let role = if self.k(node) == K::TypeName && role == Role::Read { Role::Type } else { role };
@@ -265,8 +240,8 @@ impl<'b, 's> Visitor<'b, 's> {
     }
 
     /// A use of a name at a place.
-    fn named(&mut self, text: &'s str, at: u32, role: Role) -> ExprId {
-        let name = self.u.b.str(text);
+    pub(super) fn named(&mut self, text: &'s str, at: u32, role: Role) -> ExprId {
+        let name = self.b.str(text);
         let (binding, role) = match self.find(text) {
             Some((scope, Bound::Local)) => (self.local(scope, text, at), Role::None),
             Some((_, Bound::Def(def))) => (self.binding_of_def(def, text, at), role),
@@ -275,61 +250,45 @@ impl<'b, 's> Visitor<'b, 's> {
                 None => (BindingId::NONE, role),
             },
         };
-        self.u.b.expr(Shape::Name { name, binding }, at, role)
-    }
-
-    /// A name in a comment.
-    pub(super) fn named_silently(&mut self, text: &'s str, at: u32) -> ExprId {
-        self.named(text, at, Role::None)
+        self.b.expr(Shape::Name { name, binding }, at, role)
     }
 
     /// The member of the enumeration around under a name.
     fn enumerator(&self, name: &str) -> Option<DefIdx> {
         let around = self.enumeration.some()?;
-        let is_it = |d: &indexd_model::Def| d.parent == around && self.u.b.text(d.name) == name;
-        self.u.b.defs.iter().position(is_it).map(|i| DefIdx(i as u32))
+        let is_it = |d: &indexd_model::Def| d.parent == around && self.b.text(d.name) == name;
+        self.b.defs.iter().position(is_it).map(|i| DefIdx(i as u32))
     }
 
     /// Adds a member of a value; its name is not a use if an import records it.
     pub(super) fn attr(&mut self, base: ExprId, name: &'s str, at: u32, role: Role) -> ExprId {
-        let name = self.u.b.str(name);
+        let name = self.b.str(name);
         let role = if self.imports.contains(&at) && role == Role::Read { Role::None } else { role };
-        self.u.b.expr(Shape::Attr { base, name }, at, role)
+        self.b.expr(Shape::Attr { base, name }, at, role)
     }
 
     fn find(&self, name: &str) -> Option<(usize, Bound)> {
-        self.scopes.iter().rev().find_map(|s| Some((*s, *self.u.scopes[*s].names.get(name)?)))
+        self.scopes.iter().rev().find_map(|s| Some((*s, *self.names.scopes[*s].names.get(name)?)))
     }
 
     fn local(&mut self, scope: usize, text: &'s str, at: u32) -> BindingId {
         if let Some(known) = self.locals.get(&(scope, text)) {
             return *known;
         }
-        let name = self.u.b.str(text);
-        let binding = self.u.b.bind(name, at, DefIdx::NONE, BindingKind::Local);
+        let name = self.b.str(text);
+        let binding = self.b.bind(name, at, DefIdx::NONE, BindingKind::Local);
         self.locals.insert((scope, text), binding);
-        binding
-    }
-
-    fn binding_of_def(&mut self, def: DefIdx, text: &'s str, at: u32) -> BindingId {
-        if let Some(known) = self.def_bindings.get(&def) {
-            return *known;
-        }
-        let name = self.u.b.str(text);
-        let binding = self.u.b.bind(name, at, DefIdx::NONE, BindingKind::Def);
-        self.u.b.source(binding, Source::Def(def));
-        self.def_bindings.insert(def, binding);
         binding
     }
 
     /// The binding that a name in a pattern makes, where it is local.
     pub(super) fn bound(&mut self, node: usize, kind: BindingKind) -> Option<BindingId> {
         let (text, at) = (self.slice(node), self.start(node));
-        self.u.tell(node);
+        self.tell(node);
         let (scope, Bound::Local) = self.find(text)? else { return None };
         let binding = self.local(scope, text, at);
-        if self.u.bound.contains(&at) {
-            self.u.b.place(binding, at, DefIdx::NONE, kind);
+        if self.names.bound.contains(&at) {
+            self.b.place(binding, at, DefIdx::NONE, kind);
         }
         Some(binding)
     }
@@ -343,19 +302,15 @@ impl<'b, 's> Visitor<'b, 's> {
         kind: BindingKind,
     ) -> BindingId {
         let text = self.slice(node);
-        let binding = self.u.b.bind(name, at, DefIdx::NONE, kind);
-        if let Some(scope) = self.scopes.last() {
-            self.locals.insert((*scope, text), binding);
-            self.u.scopes[*scope].names.insert(text, Bound::Local);
+        let binding = self.b.bind(name, at, DefIdx::NONE, kind);
+        if let Some(scope) = self.scopes.last().copied() {
+            self.locals.insert((scope, text), binding);
+            self.names.scopes[scope].names.insert(text, Bound::Local);
         }
         binding
     }
 
     // ---- this
-
-    pub(super) fn this_now(&self) -> This {
-        self.this
-    }
 
     pub(super) fn set_this(&mut self, this: This) {
         (self.this, self.receivers) = (this, [BindingId::NONE; 2]);
@@ -375,20 +330,13 @@ impl<'b, 's> Visitor<'b, 's> {
 
     pub(super) fn receiver(&mut self, word: &'s str, at: u32, role: Role) -> ExprId {
         let (scope, source) = match self.this {
-            This::None => return self.opaque(),
+            This::None => return self.opaque,
             This::Class { class, member } => (member, Source::Def(class)),
             This::Value(e) => (DefIdx::NONE, Source::Assigned(e)),
             This::Declared(e) => (DefIdx::NONE, Source::Declared(e)),
             This::InstanceOf(e) => (DefIdx::NONE, Source::Narrowed(e)),
         };
-        let name = self.u.b.str(word);
-        let which = usize::from(word == "super");
-        if self.receivers[which] == BindingId::NONE {
-            self.receivers[which] = self.u.b.bind(name, at, scope, BindingKind::Receiver);
-            self.u.b.source(self.receivers[which], source);
-        }
-        let binding = self.receivers[which];
-        self.u.b.expr(Shape::Name { name, binding }, at, role)
+        self.receiver_of(word, at, role, scope, source)
     }
 
     /// Runs `f` with another value of `this`.
@@ -401,36 +349,13 @@ impl<'b, 's> Visitor<'b, 's> {
     }
 
     pub(super) fn set_flag(&mut self, def: DefIdx, flag: DefFlags) {
-        self.u.b.defs[def.index()].flags.set(flag);
+        self.b.defs[def.index()].flags.set(flag);
     }
 }
 
 impl K {
     /// Returns true if a node of the kind is a type.
     pub(super) fn is_type(self) -> bool {
-        matches!(
-            self,
-            Self::TypeMember
-                | Self::GenericType
-                | Self::UnionType
-                | Self::IntersectionType
-                | Self::ArrayType
-                | Self::TupleType
-                | Self::ObjectType
-                | Self::FunctionType
-                | Self::ConstructorType
-                | Self::TypeQuery
-                | Self::KeyOf
-                | Self::LookupType
-                | Self::ConditionalType
-                | Self::LiteralType
-                | Self::Predefined
-                | Self::Predicate
-                | Self::Asserts
-                | Self::Infer
-                | Self::Wrapped
-                | Self::TemplateType
-                | Self::ThisType
-        )
+        (Self::TypeMember..=Self::ThisType).contains(&self)
     }
 }

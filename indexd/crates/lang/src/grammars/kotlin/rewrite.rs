@@ -7,20 +7,20 @@
 //! - a property of neither type nor value with an annotation before its accessor gets a type;
 //! - `$$"$a ${b} $${c}"` loses the signs that mean nothing there.
 
-use crate::grammars::is_part;
+use crate::patch::{Patch, end_of_string, find};
+use crate::tokens::is_part;
 
 /// The text for the parser; `None` where it is the source.
 pub(super) fn rewritten(text: &str) -> Option<String> {
-    let mut writer =
-        Writer { text: text.as_bytes(), out: None, at: 0, line: 0, braces: Vec::new(), named: Body::Other };
+    let (out, braces) = (Patch::new(text), Vec::new());
+    let mut writer = Writer { text: text.as_bytes(), out, at: 0, line: 0, braces, named: Body::Other };
     writer.run();
-    // All that is written is ASCII in place of ASCII.
-    writer.out.and_then(|out| String::from_utf8(out).ok())
+    writer.out.done()
 }
 
 struct Writer<'t> {
     text: &'t [u8],
-    out: Option<Vec<u8>>,
+    out: Patch<'t>,
     at: usize,
     /// Where the line begins.
     line: usize,
@@ -49,8 +49,8 @@ impl Writer<'_> {
                     self.at += 1;
                     (self.line, self.named) = (self.at, Body::Other);
                 }
-                b'/' if self.rest(1) == Some(b'/') => self.at = self.find(self.at, b"\n"),
-                b'/' if self.rest(1) == Some(b'*') => self.at = self.find(self.at + 2, b"*/") + 2,
+                b'/' if self.rest(1) == Some(b'/') => self.at = find(self.text, self.at, b"\n"),
+                b'/' if self.rest(1) == Some(b'*') => self.at = find(self.text, self.at + 2, b"*/") + 2,
                 b'"' => self.string(),
                 b'\'' => self.character(),
                 b'@' => self.annotation(),
@@ -78,17 +78,6 @@ impl Writer<'_> {
         self.text.get(self.at + by).copied()
     }
 
-    /// Where `mark` stands next, or the end of the text.
-    fn find(&self, from: usize, mark: &[u8]) -> usize {
-        let rest = self.text.get(from..).unwrap_or_default();
-        memchr::memmem::find(rest, mark).map_or(self.text.len(), |at| from + at)
-    }
-
-    fn write(&mut self, at: usize, bytes: &[u8]) {
-        let out = self.out.get_or_insert_with(|| self.text.to_vec());
-        out[at..at + bytes.len()].copy_from_slice(bytes);
-    }
-
     /// What stands on the line before a place, without blanks around it.
     fn before(&self, at: usize) -> &str {
         std::str::from_utf8(&self.text[self.line..at]).unwrap_or("").trim()
@@ -96,27 +85,19 @@ impl Writer<'_> {
 
     /// The rest of the line from a place on.
     fn behind(&self, at: usize) -> &str {
-        std::str::from_utf8(&self.text[at..self.find(at, b"\n")]).unwrap_or("")
+        std::str::from_utf8(&self.text[at..find(self.text, at, b"\n")]).unwrap_or("")
     }
 
     fn string(&mut self) {
         let start = self.at;
         let n_signs = self.text[..start].iter().rev().take_while(|b| **b == b'$').count();
         let is_raw = self.text[start..].starts_with(b"\"\"\"");
-        let mut end = start + if is_raw { 3 } else { 1 };
-        if is_raw {
-            end = self.find(end, b"\"\"\"") + 3;
-        } else {
-            while let Some(byte) = self.text.get(end).copied().filter(|b| *b != b'\n') {
-                end += if byte == b'\\' { 2 } else { 1 };
-                if byte == b'"' {
-                    break;
-                }
-            }
-        }
-        self.at = end.min(self.text.len());
+        self.at = match is_raw {
+            true => (find(self.text, start + 3, b"\"\"\"") + 3).min(self.text.len()),
+            false => end_of_string(self.text, start, b'"'),
+        };
         if n_signs > 1 {
-            self.write(start - n_signs, &vec![b' '; n_signs]);
+            self.out.blank(start - n_signs..start);
             self.signs(start, n_signs);
         }
     }
@@ -128,7 +109,7 @@ impl Writer<'_> {
             let run = self.text[at..self.at].iter().take_while(|b| **b == b'$').count();
             if run > 0 {
                 let n_gone = if run < n_signs { run } else { run - 1 };
-                self.write(at, &vec![b' '; n_gone]);
+                self.out.blank(at..at + n_gone);
             }
             at += run.max(1);
         }
@@ -151,7 +132,7 @@ impl Writer<'_> {
             let mut words = above.split_whitespace().rev();
             let is_name = words.next().is_some_and(|w| w.bytes().all(is_part));
             if is_name && words.next().is_some_and(|w| matches!(w, "val" | "var")) {
-                self.write(self.at - 3, b":T");
+                self.out.write(self.at - 3, b":T");
             }
         }
         self.at += 1;
@@ -163,7 +144,7 @@ impl Writer<'_> {
             && self.text[self.at - 1] == b' '
             && !matches!(self.text[open..self.at].trim_ascii_end().last(), Some(b'{' | b';' | b','))
         {
-            self.write(self.at - 1, b";");
+            self.out.write(self.at - 1, b";");
         }
         self.at += 1;
     }
@@ -181,13 +162,13 @@ impl Writer<'_> {
                     self.named = if is_enum { Body::Enum } else { Body::Type };
                 }
             }
-            b"where" if !self.is_constraint() => self.write(start, b"wherE"),
-            b"get" if self.is_infix(start) => self.write(start, b"geT"),
-            b"if" if self.is_guard(start) => self.write(start, b", "),
+            b"where" if !self.is_constraint() => self.out.write(start, b"wherE"),
+            b"get" if self.is_infix(start) => self.out.write(start, b"geT"),
+            b"if" if self.is_guard(start) => self.out.write(start, b", "),
             b"if" if self.before(start) == "else" && is_condition(self.behind(self.at)) => {
                 let other = start - self.text[..start].iter().rev().take_while(|b| **b == b' ').count() - 4;
-                self.write(other, b"    ");
-                self.write(start, b"  ");
+                self.out.write(other, b"    ");
+                self.out.write(start, b"  ");
             }
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! Items: what definitions are told, and the keys under which other files find members of types.
 
 use super::patterns::pattern;
-use super::values::{unnamed, value_of};
+use crate::grammars::table::Keys;
 use crate::grammars::typed::{Block, Visitor};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::lists::holds;
@@ -56,14 +56,14 @@ fn bound(it: &mut Visitor, bounds: usize, binding: BindingId) {
 /// `where T: A + B`.
 pub(super) fn predicate(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     let (left, bounds) = (it.part(node, 0), it.part(node, 1));
-    let Some(left) = left else { return it.opaque() };
+    let Some(left) = left else { return it.opaque };
     let named = it.local(it.slice(left)).filter(|_| it.tree.is_leaf(left));
     it.ty(left);
     match (named, bounds) {
         (Some(binding), Some(bounds)) if it.slice(left) != "Self" => bound(it, bounds, binding),
         (_, bounds) => bounds.into_iter().for_each(|b| _ = it.ty(b)),
     }
-    it.opaque()
+    it.opaque
 }
 
 /// Visits what stands in a node beside its parts: attributes, conditions on types.
@@ -88,8 +88,8 @@ pub(super) fn param(it: &mut Visitor, node: usize) -> BindingId {
         return match it.tree.node(node).kind() {
             "identifier" => it.bind(node, BindingKind::Param),
             _ => {
-                let binding = unnamed(it, at, BindingKind::Param);
-                let value = value_of(it, binding);
+                let binding = it.unnamed(at, DefIdx::NONE, BindingKind::Param);
+                let value = it.value_of(binding);
                 pattern(it, node, value);
                 binding
             }
@@ -103,13 +103,13 @@ pub(super) fn param(it: &mut Visitor, node: usize) -> BindingId {
             let kind = if it.slice(*name) == "self" { BindingKind::Receiver } else { BindingKind::Param };
             it.bind(*name, kind)
         }
-        _ => unnamed(it, at, BindingKind::Param),
+        _ => it.unnamed(at, DefIdx::NONE, BindingKind::Param),
     };
     ty.into_iter().for_each(|ty| it.b.source(binding, Source::Declared(ty)));
     if it.b.binding_head(binding).0 == it.b.str("")
         && let Some(place) = parts.first()
     {
-        let value = value_of(it, binding);
+        let value = it.value_of(binding);
         pattern(it, *place, value);
     }
     binding
@@ -155,7 +155,7 @@ pub(super) fn function(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     let outer = std::mem::take(&mut it.block);
     it.expr_part(node, 4, Role::Read);
     it.block = outer;
-    it.opaque()
+    it.opaque
 }
 
 /// Marks a function that is a procedural macro; the name of what it derives, if it derives something.
@@ -188,7 +188,7 @@ pub(super) fn macro_item(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     let (def, head) = (it.part(node, 0).and_then(|n| it.def_at(n)), before(it, node));
     mark(it, def, head);
     it.tell_all(node);
-    it.opaque()
+    it.opaque
 }
 
 /// `use a::b;`
@@ -200,17 +200,17 @@ pub(super) fn import(it: &mut Visitor, node: usize, _: Role) -> ExprId {
         }
     }
     it.tell_all(node);
-    it.opaque()
+    it.opaque
 }
 
 /// Gives a definition what the block around says of its members.
 pub(super) fn member(it: &mut Visitor, def: DefIdx, own: Vec<BindingId>) {
-    let d = &mut it.b.defs[def.index()];
-    if d.receiver.is_some() {
-        d.bases.clone_from(&it.block.bases);
-        d.type_params.clone_from(&it.block.type_params);
+    if it.b.defs[def.index()].receiver.is_some() {
+        let (bases, type_params) = (it.block.bases.clone(), it.block.type_params.clone());
+        let d = &mut it.b.defs[def.index()];
+        (d.bases, d.type_params) = (bases, type_params);
     }
-    d.type_params.extend(own);
+    it.b.defs[def.index()].type_params.extend(own);
 }
 
 /// The types of a list of them, as one; nothing for fields with names, which are visited.
@@ -235,7 +235,7 @@ fn positional(it: &mut Visitor, body: Option<usize>) -> ExprId {
 /// A struct, an enumeration or a trait.
 pub(super) fn type_item(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     let parts = [0, 1, 2, 3].map(|n| it.part(node, n));
-    let Some(def) = parts[0].and_then(|n| it.def_at(n)) else { return it.opaque() };
+    let Some(def) = parts[0].and_then(|n| it.def_at(n)) else { return it.opaque };
     bind_self(it, node, Source::Def(def));
     let own = type_params(it, parts[1]);
     let mut bases = Vec::new();
@@ -252,7 +252,7 @@ pub(super) fn type_item(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     let ty = positional(it, parts[2]);
     it.block = outer;
     it.b.defs[def.index()].ty = ty;
-    it.opaque()
+    it.opaque
 }
 
 pub(super) fn variant(it: &mut Visitor, node: usize, _: Role) -> ExprId {
@@ -263,7 +263,7 @@ pub(super) fn variant(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     if let Some(def) = parts[0].and_then(|n| it.def_at(n)) {
         it.b.defs[def.index()].ty = ty;
     }
-    it.opaque()
+    it.opaque
 }
 
 /// A field, a constant or a static.
@@ -276,7 +276,7 @@ pub(super) fn value_item(it: &mut Visitor, node: usize, _: Role) -> ExprId {
         it.b.defs[def.index()].ty = ty.unwrap_or(ExprId::NONE);
         member(it, def, Vec::new());
     }
-    it.opaque()
+    it.opaque
 }
 
 /// `type A<T> = B`, and a type that a trait asks for.
@@ -289,14 +289,14 @@ pub(super) fn alias(it: &mut Visitor, node: usize, _: Role) -> ExprId {
         member(it, def, own);
         it.b.defs[def.index()].ty = ty.unwrap_or(ExprId::NONE);
     }
-    it.opaque()
+    it.opaque
 }
 
 pub(super) fn impl_item(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     let parts = [0, 1, 2, 3].map(|n| it.part(node, n));
     let type_params = type_params(it, parts[0]);
     let of_trait = parts[1].map(|t| it.expr(t, Role::Base));
-    let ty = parts[2].map_or(it.opaque(), |t| it.ty(t));
+    let ty = parts[2].map_or(it.opaque, |t| it.ty(t));
     bind_self(it, node, Source::Declared(ty));
     others(it, node, &parts);
     if let Some(def) = it.def_at(node).filter(|d| it.b.defs[d.index()].flags.has(DefFlags::ANONYMOUS)) {
@@ -308,12 +308,12 @@ pub(super) fn impl_item(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     let outer = std::mem::replace(&mut it.block, Block { bases, type_params });
     it.expr_part(node, 3, Role::Read);
     it.block = outer;
-    it.opaque()
+    it.opaque
 }
 
 /// `mod a;` may say where its file is and what comes out of it.
 pub(super) fn module(it: &mut Visitor, node: usize, _: Role) -> ExprId {
-    let Some(name) = it.part(node, 0) else { return it.opaque() };
+    let Some(name) = it.part(node, 0) else { return it.opaque };
     it.tell(name);
     if it.part(node, 1).is_some() {
         let (def, head) = (it.def_at(name), before(it, node));
@@ -321,7 +321,7 @@ pub(super) fn module(it: &mut Visitor, node: usize, _: Role) -> ExprId {
         let outer = std::mem::take(&mut it.block);
         it.expr_part(node, 1, Role::Read);
         it.block = outer;
-        return it.opaque();
+        return it.opaque;
     }
     let at = it.start(name);
     let head = before(it, node);
@@ -336,7 +336,7 @@ pub(super) fn module(it: &mut Visitor, node: usize, _: Role) -> ExprId {
             import.kind = ImportKind::Name;
         }
     }
-    it.opaque()
+    it.opaque
 }
 
 /// The attributes right before a node.
@@ -354,9 +354,9 @@ fn before<'s>(it: &Visitor<'_, 's>, node: usize) -> &'s str {
 
 /// `#[a::b]`, `#[derive(A, b::C)]`.
 pub(super) fn attribute(it: &mut Visitor, node: usize, _: Role) -> ExprId {
-    let Some(inner) = it.children(node).next() else { return it.opaque() };
+    let Some(inner) = it.children(node).next() else { return it.opaque };
     let mut parts = it.children(inner);
-    let Some(path) = parts.next() else { return it.opaque() };
+    let Some(path) = parts.next() else { return it.opaque };
     if holds(ATTRIBUTES, it.slice(path)) {
         if it.slice(path) == "derive" {
             for list in parts {
@@ -364,15 +364,15 @@ pub(super) fn attribute(it: &mut Visitor, node: usize, _: Role) -> ExprId {
             }
         }
         it.tell_all(node);
-        return it.opaque();
+        return it.opaque;
     }
     it.expr(path, Role::Decorator);
     it.tell_all(node);
-    it.opaque()
+    it.opaque
 }
 
 /// Under which keys other files find members of a type, by the name of the type, and the traits that a type has.
-pub(in crate::grammars) fn keys(facts: &Facts, idx: DefIdx, out: &mut Vec<(Key, DefIdx)>) {
+pub(super) fn keys(facts: &Facts, idx: DefIdx, _: &str, out: &mut Keys) {
     let def = facts.def(idx);
     if let (Some(_), Some(of)) = (def.receiver, def.bases.first()) {
         let of = format!("rust-of:{}", name_of(facts, *of));
@@ -387,7 +387,7 @@ pub(in crate::grammars) fn keys(facts: &Facts, idx: DefIdx, out: &mut Vec<(Key, 
 }
 
 /// Under which keys a file is found that declares modules in files of their own.
-pub(in crate::grammars) fn modules(facts: &Facts, out: &mut Vec<(Key, DefIdx)>) {
+pub(super) fn file_keys(facts: &Facts, _: &str, out: &mut Keys) {
     for import in facts.interface.imports.iter().filter(|i| i.level == 1) {
         let path = import.name.map(|p| facts.str(p)).and_then(|p| p.rsplit('/').next());
         for name in path.into_iter().chain([facts.str(import.module).trim_start_matches("r#")]) {

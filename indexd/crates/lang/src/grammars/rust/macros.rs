@@ -66,7 +66,7 @@ pub(super) fn invocation(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     let callee = match it.part(node, 0) {
         Some(name) if it.tree.is_leaf(name) => called(it, name),
         Some(path) => it.expr(path, Role::Call),
-        None => it.opaque(),
+        None => it.opaque,
     };
     let callee = it.word("!", callee, at);
     let Some(list) = it.part(node, 1) else { return callee };
@@ -140,7 +140,7 @@ pub(super) fn tokens(it: &mut Visitor, node: usize, _: Role) -> ExprId {
         }
         base = match before {
             "." | "::" => {
-                let of = base.unwrap_or(it.opaque());
+                let of = base.unwrap_or(it.opaque);
                 Some(it.attr(of, *part, role))
             }
             "'" => None,
@@ -154,7 +154,7 @@ pub(super) fn tokens(it: &mut Visitor, node: usize, _: Role) -> ExprId {
             _ => Some(it.named(own, at, role)),
         };
     }
-    it.opaque()
+    it.opaque
 }
 
 /// Adds to an item that a macro makes the type of which it is a member, and its result.
@@ -168,7 +168,7 @@ fn made_item(it: &mut Visitor, def: DefIdx, at: u32) {
 
 /// A path that is written in a macro, without uses of its names.
 fn path_of<'s>(it: &mut Visitor<'_, 's>, path: &[(&'s str, u32)]) -> ExprId {
-    let Some(((first, at), rest)) = path.split_first() else { return it.opaque() };
+    let Some(((first, at), rest)) = path.split_first() else { return it.opaque };
     let mut base = it.named(first, *at, Role::None);
     for (name, at) in rest {
         let name = it.b.str(name);

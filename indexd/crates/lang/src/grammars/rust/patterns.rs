@@ -70,7 +70,7 @@ fn elements(it: &mut Visitor, node: usize, path: Option<usize>, base: ExprId, fr
         is_behind |= it.tree.node(part).kind() == "remaining_field_pattern";
         // Behind `..` places are counted from the end.
         let value = match is_behind {
-            true => it.opaque(),
+            true => it.opaque,
             false => it.node(Shape::Item { base, index }, it.start(part)),
         };
         take_apart(it, part, value, from, depth);
@@ -109,7 +109,7 @@ fn bind_name(it: &mut Visitor, node: usize, value: ExprId, from: usize) {
     let known = it.bound_since(from, text);
     let binding = known.unwrap_or_else(|| it.bind(node, BindingKind::Local));
     it.tell(node);
-    if value != it.opaque() {
+    if value != it.opaque {
         it.b.source(binding, Source::Assigned(value));
     }
 }

@@ -1,6 +1,8 @@
 //! Items in the braces of a macro, `pin_project! { pub struct T { .. } }`: most such macros keep the items as they are. The
 //! braces are moved for the parser, each byte at its place, so that the items belong to the file.
 
+use crate::patch::Patch;
+
 /// Words that begin an item, or precede one.
 const ITEMS: [&str; 16] = [
     "pub", "struct", "enum", "fn", "impl", "mod", "use", "const", "static", "trait", "type", "unsafe",
@@ -11,7 +13,7 @@ const OTHERS: [&str; 2] = ["macro_rules", "bitflags"];
 
 /// The text for the parser; `None` where it is the source.
 pub(in super::super) fn for_parser(text: &str) -> Option<String> {
-    let mut out: Option<Vec<u8>> = None;
+    let mut out = Patch::new(text);
     // The start of the line that closes the braces at hand: nothing is looked at once for each macro before it.
     let (mut closing, mut looked_to) = (0, 0);
     for (at, _) in text.match_indices("! {\n") {
@@ -25,18 +27,17 @@ pub(in super::super) fn for_parser(text: &str) -> Option<String> {
         }
         let end = closing;
         if is_name && !OTHERS.contains(&name) && holds_items(&text[body..end]) {
-            let out = out.get_or_insert_with(|| text.as_bytes().to_vec());
-            out[at + 1..body].copy_from_slice(b"{}");
-            out[end] = b' ';
+            out.write(at + 1, b"{}");
+            out.write(end, b" ");
             // `lazy_static!` has a word of its own.
             let from = body.max(looked_to);
             for (n, _) in text[from..end].match_indices("static ref ") {
-                out[from + n + 7..from + n + 10].fill(b' ');
+                out.blank(from + n + 7..from + n + 10);
             }
             looked_to = end;
         }
     }
-    String::from_utf8(out?).ok()
+    out.done()
 }
 
 /// Returns true if the text begins with an item, behind comments.

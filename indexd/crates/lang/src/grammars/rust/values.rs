@@ -3,7 +3,7 @@
 use super::patterns::pattern;
 use crate::grammars::typed::Visitor;
 use indexd_model::facts::SequenceKind;
-use indexd_model::{BindingId, BindingKind, DefIdx, ExprId, Node as Shape, Role, Source};
+use indexd_model::{BindingKind, DefIdx, ExprId, Node as Shape, Role, Source};
 
 /// `self`, `crate` and `super`: a value, or the beginning of a path.
 pub(super) fn word(it: &mut Visitor, node: usize, _: Role) -> ExprId {
@@ -27,7 +27,7 @@ fn path_start(it: &mut Visitor, node: usize) -> ExprId {
 /// `a::b`.
 pub(super) fn path(it: &mut Visitor, node: usize, role: Role) -> ExprId {
     let base = it.part(node, 0);
-    let Some(name) = it.part(node, 1) else { return it.opaque() };
+    let Some(name) = it.part(node, 1) else { return it.opaque };
     let Some(base) = base else { return it.free(it.slice(name), it.start(name), role) };
     let is_in_path = it.tree.parent(node).is_some_and(|p| {
         it.tree.node(p).kind().starts_with("scoped_") && it.tree.tokens(p).next() == Some(node)
@@ -64,7 +64,7 @@ pub(super) fn type_binding(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     let value = it.expr_part(node, 1, Role::Type);
     let Some(name) = it.part(node, 0) else { return value };
     it.tell(name);
-    let (name, at) = (it.b.str(it.slice(name)), it.start(name));
+    let (name, at) = (it.id(name), it.start(name));
     it.node(Shape::Keyword { name, value }, at)
 }
 
@@ -77,13 +77,13 @@ pub(super) fn bounds(it: &mut Visitor, node: usize, role: Role) -> ExprId {
     };
     let all: Vec<ExprId> = it.children(node).filter_map(|c| of(it, c)).collect();
     let all = all.into_iter();
-    all.reduce(|left, right| it.node(Shape::Binary { left, right }, at)).unwrap_or(it.opaque())
+    all.reduce(|left, right| it.node(Shape::Binary { left, right }, at)).unwrap_or(it.opaque)
 }
 
 /// `dyn A`, `impl A`.
 pub(super) fn of_traits(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     let at = it.start(node);
-    let of = it.children(node).map(|c| it.expr(c, Role::Type)).last().unwrap_or(it.opaque());
+    let of = it.children(node).map(|c| it.expr(c, Role::Type)).last().unwrap_or(it.opaque);
     let word = if it.slice(node).starts_with("impl") { "impl" } else { "dyn" };
     it.word(word, of, at)
 }
@@ -97,7 +97,7 @@ pub(super) fn function_type(it: &mut Visitor, node: usize, _: Role) -> ExprId {
         // A parameter may have a name.
         let ty =
             if it.tree.node(child).kind() == "parameter" { it.children(child).last() } else { Some(child) };
-        params.push(ty.map_or(it.opaque(), |t| it.ty(t)));
+        params.push(ty.map_or(it.opaque, |t| it.ty(t)));
     }
     let result = it.part(node, 1).map(|r| it.ty(r));
     let (params, results) = (it.b.list(&params), it.b.list(result.as_slice()));
@@ -107,7 +107,7 @@ pub(super) fn function_type(it: &mut Visitor, node: usize, _: Role) -> ExprId {
 /// What the first part of a node is; everything in it is visited.
 pub(super) fn last(it: &mut Visitor, node: usize, role: Role) -> ExprId {
     let part = it.part(node, 0);
-    let mut out = it.opaque();
+    let mut out = it.opaque;
     for child in it.children(node) {
         let value = it.expr(child, role);
         if Some(child) == part {
@@ -126,7 +126,7 @@ pub(super) fn reference(it: &mut Visitor, node: usize, role: Role) -> ExprId {
 /// `[T]`, `[T; N]`.
 pub(super) fn array_type(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     let elem = it.part(node, 0);
-    let mut out = it.opaque();
+    let mut out = it.opaque;
     for child in it.children(node) {
         let value = it.expr(child, if Some(child) == elem { Role::Type } else { Role::Read });
         if Some(child) == elem {
@@ -202,7 +202,7 @@ pub(super) fn assign(it: &mut Visitor, node: usize, _: Role) -> ExprId {
         None => left.into_iter().for_each(|l| it.tell(l)),
     }
     right.into_iter().for_each(|r| _ = it.expr(r, Role::Read));
-    it.opaque()
+    it.opaque
 }
 
 pub(super) fn closure(it: &mut Visitor, node: usize, _: Role) -> ExprId {
@@ -216,21 +216,9 @@ pub(super) fn closure(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     if let Some(ty) = ty {
         result = it.node(Shape::Assert { value: result, ty }, it.start(node));
     }
-    let params: Vec<ExprId> = params.into_iter().map(|p| value_of(it, p)).collect();
+    let params = it.values_of(&params);
     let params = it.b.list(&params);
     it.node(Shape::Lambda { params, result }, it.start(node))
-}
-
-/// A binding as a value.
-pub(super) fn value_of(it: &mut Visitor, binding: BindingId) -> ExprId {
-    let (name, at, ..) = it.b.binding_head(binding);
-    it.node(Shape::Name { name, binding }, at)
-}
-
-/// A binding without a name.
-pub(super) fn unnamed(it: &mut Visitor, at: u32, kind: BindingKind) -> BindingId {
-    let name = it.b.str("");
-    it.b.bind(name, at, DefIdx::NONE, kind)
 }
 
 /// `S { a: 1, b, ..c }`: each key is a member of what is built.
@@ -243,7 +231,7 @@ pub(super) fn literal(it: &mut Visitor, node: usize, _: Role) -> ExprId {
         let mut parts = it.children(child).filter(|c| it.tree.node(*c).kind() != "attribute_item");
         let Some(first) = parts.next() else { continue };
         let value = match kind {
-            "field_initializer" => parts.last().map_or(it.opaque(), |v| it.expr(v, Role::Read)),
+            "field_initializer" => parts.last().map_or(it.opaque, |v| it.expr(v, Role::Read)),
             _ => it.expr(first, Role::Read),
         };
         if kind == "base_field_initializer" {
@@ -261,12 +249,12 @@ pub(super) fn literal(it: &mut Visitor, node: usize, _: Role) -> ExprId {
 
 /// The value of the last expression; what ends with a semicolon gives none.
 pub(super) fn block(it: &mut Visitor, node: usize, _: Role) -> ExprId {
-    let mut out = it.opaque();
+    let mut out = it.opaque;
     for child in it.children(node) {
         let value = match it.tree.node(child).kind() {
             "expression_statement" => {
-                let inner = it.children(child).map(|c| it.expr(c, Role::Read)).last().unwrap_or(it.opaque());
-                if it.slice(child).ends_with(';') { it.opaque() } else { inner }
+                let inner = it.children(child).map(|c| it.expr(c, Role::Read)).last().unwrap_or(it.opaque);
+                if it.slice(child).ends_with(';') { it.opaque } else { inner }
             }
             _ => it.expr(child, Role::Read),
         };
@@ -278,7 +266,7 @@ pub(super) fn block(it: &mut Visitor, node: usize, _: Role) -> ExprId {
 /// A statement or an expression that gives nothing.
 pub(super) fn statement(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     it.inside(node);
-    it.opaque()
+    it.opaque
 }
 
 pub(super) fn async_block(it: &mut Visitor, node: usize, role: Role) -> ExprId {
@@ -287,9 +275,9 @@ pub(super) fn async_block(it: &mut Visitor, node: usize, role: Role) -> ExprId {
 }
 
 /// Any of several values, without those that give nothing.
-fn any(it: &mut Visitor, values: Vec<ExprId>, at: u32) -> ExprId {
-    let known = values.into_iter().filter(|v| *v != it.opaque()).collect::<Vec<_>>().into_iter();
-    known.reduce(|then, otherwise| it.node(Shape::Conditional { then, otherwise }, at)).unwrap_or(it.opaque())
+fn any(it: &mut Visitor, mut values: Vec<ExprId>, at: u32) -> ExprId {
+    values.retain(|v| *v != it.opaque);
+    it.any(values, at).unwrap_or(it.opaque)
 }
 
 pub(super) fn condition(it: &mut Visitor, node: usize, _: Role) -> ExprId {
@@ -327,13 +315,13 @@ pub(super) fn arm(it: &mut Visitor, node: usize, _: Role) -> ExprId {
 pub(super) fn for_each(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     let of = it.expr_part(node, 1, Role::Read);
     if let Some(place) = it.part(node, 0) {
-        let element = unnamed(it, it.start(place), BindingKind::Local);
+        let element = it.unnamed(it.start(place), DefIdx::NONE, BindingKind::Local);
         it.b.source(element, Source::Element { of, index: 0 });
-        let value = value_of(it, element);
+        let value = it.value_of(element);
         pattern(it, place, value);
     }
     it.expr_part(node, 2, Role::Read);
-    it.opaque()
+    it.opaque
 }
 
 /// `let p: T = v else { }`, and `let p = v` as a condition: the value does not see the names.
@@ -347,5 +335,5 @@ pub(super) fn declared(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     if let Some(place) = it.part(node, 0) {
         pattern(it, place, value);
     }
-    it.opaque()
+    it.opaque
 }

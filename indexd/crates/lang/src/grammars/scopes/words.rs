@@ -2,8 +2,10 @@
 //! `[$this, 'm']`, `"$x"`; and fields that an initialiser or a pattern names.
 
 use super::{Place, Uses};
+use crate::grammars::walk::bare;
+use crate::tokens::is_identifier;
 use indexd_model::lists::holds;
-use indexd_model::{BindingId, ExprId, Node as Shape, Role};
+use indexd_model::{ExprId, Node as Shape, Role};
 
 /// Commands of shells that run the command behind them, options aside.
 const RUNNERS: [&str; 3] = ["time", "command", "eval"];
@@ -49,28 +51,20 @@ impl<'b, 's> Uses<'b, 's> {
 
     /// The text of a leaf or a string without what stands around it, and where that begins.
     fn inner(&self, node: usize) -> (&'s str, u32) {
-        let text = self.slice(node);
-        let inner = text.trim_matches(['"', '\'', ':']);
-        let cut = text.len() - text.trim_start_matches(['"', '\'', ':']).len();
-        (inner, self.start(node) + cut as u32)
+        let (inner, span) = bare(self.slice(node), self.start(node), &['"', '\'', ':']);
+        (inner, span.start)
     }
 
-    fn free(&mut self, name: &'s str, at: u32, role: Role) {
+    /// A use of a name in a word, which may name a definition as well.
+    fn free_word(&mut self, name: &'s str, at: u32, role: Role) {
         if !self.by_name.contains_key(&at) {
-            let name = self.b.str(name);
-            self.b.expr(Shape::Name { name, binding: BindingId::NONE }, at, role);
+            self.free(name, at, role);
         }
     }
 
     fn member_of(&mut self, base: ExprId, name: &'s str, at: u32, role: Role) {
         let name = self.b.str(name);
         self.b.expr(Shape::Attr { base, name }, at, role);
-    }
-
-    /// A name that is not a use by itself: what a member is looked for in.
-    fn base(&mut self, name: &'s str, at: u32) -> ExprId {
-        let name = self.b.str(name);
-        self.b.node(Shape::Name { name, binding: BindingId::NONE }, at)
     }
 
     fn kind_name(&self, node: usize) -> &'b str {
@@ -116,7 +110,7 @@ impl<'b, 's> Uses<'b, 's> {
             let Some(word) = part.split_whitespace().next().filter(is_name) else { continue };
             if word.starts_with(|c: char| c.is_alphabetic() || c == '_') {
                 let at = start + (word.as_ptr() as usize - text.as_ptr() as usize) as u32;
-                self.free(word, at, role);
+                self.free_word(word, at, role);
             }
         }
     }
@@ -128,7 +122,7 @@ impl<'b, 's> Uses<'b, 's> {
         if self.kind_name(node) == "alias" {
             let old = tree.children(node).nth(1).filter(|o| is_symbol(self.kind_name(*o)));
             if let Some((name, at)) = old.map(|o| self.inner(o)) {
-                self.free(name, at, Role::Read);
+                self.free_word(name, at, Role::Read);
             }
             return;
         }
@@ -156,7 +150,7 @@ impl<'b, 's> Uses<'b, 's> {
         let role = if method.trim_end_matches('_').ends_with("send") { Role::Call } else { Role::Read };
         match receiver {
             Some(receiver) if self.slice(receiver) != "self" => self.member_of(self.opaque, name, at, role),
-            _ => self.free(name, at, role),
+            _ => self.free_word(name, at, role),
         }
     }
 
@@ -178,7 +172,7 @@ impl<'b, 's> Uses<'b, 's> {
             let (name, at) = self.inner(symbol);
             let id = self.b.str(name);
             if is_hook || self.callables.contains(&id) {
-                self.free(name, at, Role::Read);
+                self.free_word(name, at, Role::Read);
             }
         }
     }
@@ -207,7 +201,7 @@ impl<'b, 's> Uses<'b, 's> {
             let of_text = self.slice(of);
             let base = of_text.strip_suffix("::class").or(Some(of_text).filter(|t| *t == "$this"));
             if let Some(base) = base.filter(|_| is_string && is_identifier(name) && inner.len() == 2) {
-                let base = self.base(base, self.start(of));
+                let base = self.free(base, self.start(of), Role::None);
                 self.member_of(base, name, at, Role::Read);
             }
             return;
@@ -225,10 +219,10 @@ impl<'b, 's> Uses<'b, 's> {
             if let Some((class, method)) =
                 name.split_once("::").filter(|n| is_identifier(n.0) && is_identifier(n.1))
             {
-                let base = self.base(class, at);
+                let base = self.free(class, at, Role::None);
                 self.member_of(base, method, at + class.len() as u32 + 2, Role::Read);
             } else if is_identifier(name) {
-                self.free(name, at, Role::Read);
+                self.free_word(name, at, Role::Read);
             }
         }
     }
@@ -266,9 +260,4 @@ impl<'b, 's> Uses<'b, 's> {
 
 fn is_symbol(kind: &str) -> bool {
     kind == "simple_symbol"
-}
-
-fn is_identifier(text: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.starts_with(|c: char| c.is_alphabetic() || c == '_') && text.chars().all(is_part)
 }

@@ -6,15 +6,15 @@
 //! - names in brackets get quotes;
 //! - lines for a client (`\echo`, `GO`, `DELIMITER $$`) are blanked out or become `;`.
 
-use crate::grammars::is_part;
+use crate::patch::{Patch, find};
+use crate::tokens::is_part;
 use std::ops::Range;
 
 /// The text for the parser; `None` where it is the source.
 pub(super) fn rewritten(text: &str) -> Option<String> {
-    let mut writer = Writer { text: text.as_bytes(), out: None, at: 0, delimiter: b"" };
+    let mut writer = Writer { text: text.as_bytes(), out: Patch::new(text), at: 0, delimiter: b"" };
     writer.run();
-    // Whole characters are blanked out, and all that is written is ASCII.
-    writer.out.and_then(|out| String::from_utf8(out).ok())
+    writer.out.done()
 }
 
 /// What stands in place of a body, before its last byte.
@@ -22,7 +22,7 @@ const BODY: &[u8] = b"AS SELECT ";
 
 struct Writer<'t> {
     text: &'t [u8],
-    out: Option<Vec<u8>>,
+    out: Patch<'t>,
     at: usize,
     /// What ends a statement beside `;`, as MySQL's client is told.
     delimiter: &'t [u8],
@@ -39,16 +39,19 @@ impl<'t> Writer<'t> {
             match token {
                 Token::Word if self.is_word(start, b"create") => self.create(start),
                 Token::Delimiter => {
-                    self.blank(start..self.at);
-                    self.write(start, b";");
+                    self.out.blank(start..self.at);
+                    self.out.write(start, b";");
                 }
-                Token::Bracketed => {
-                    self.write(start, b"\"");
-                    self.write(self.at - 1, b"\"");
-                }
+                Token::Bracketed => self.quote(start),
                 _ => {}
             }
         }
+    }
+
+    /// Writes quotes over the brackets around a name that ends here.
+    fn quote(&mut self, start: usize) {
+        self.out.write(start, b"\"");
+        self.out.write(self.at - 1, b"\"");
     }
 
     fn is_line_start(&self) -> bool {
@@ -58,16 +61,6 @@ impl<'t> Writer<'t> {
     fn line(&self) -> &'t [u8] {
         let rest = &self.text[self.at..];
         &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())]
-    }
-
-    fn write(&mut self, at: usize, bytes: &[u8]) {
-        let out = self.out.get_or_insert_with(|| self.text.to_vec());
-        out[at..at + bytes.len()].copy_from_slice(bytes);
-    }
-
-    fn blank(&mut self, range: Range<usize>) {
-        let out = self.out.get_or_insert_with(|| self.text.to_vec());
-        out[range].iter_mut().filter(|b| !matches!(b, b'\n' | b'\r')).for_each(|b| *b = b' ');
     }
 
     /// Passes over a line that is no SQL.
@@ -84,9 +77,9 @@ impl<'t> Writer<'t> {
             self.delimiter = if named == b";" { b"" } else { named };
         }
         self.at += line.len();
-        self.blank(start..self.at);
+        self.out.blank(start..self.at);
         if is_go {
-            self.write(start, b";");
+            self.out.write(start, b";");
         }
         true
     }
@@ -94,10 +87,7 @@ impl<'t> Writer<'t> {
     /// Passes over a token.
     fn token(&mut self) -> Token {
         let rest = &self.text[self.at..];
-        let until = |mark: &[u8], from: usize| {
-            memchr::memmem::find(rest.get(from..).unwrap_or_default(), mark)
-                .map_or(rest.len(), |at| from + at + mark.len())
-        };
+        let until = |mark: &[u8], from: usize| (find(rest, from, mark) + mark.len()).min(rest.len());
         let (token, len) = match rest[0] {
             _ if !self.delimiter.is_empty() && rest.starts_with(self.delimiter) => {
                 (Token::Delimiter, self.delimiter.len())
@@ -187,13 +177,13 @@ impl<'t> Writer<'t> {
         if body <= name.end {
             return;
         }
-        self.blank(begun..kind.end);
-        self.write(kind.start, b"VIEW");
-        self.blank(name.end..end);
-        self.write(body, BODY);
-        self.write(last, b"1");
+        self.out.blank(begun..kind.end);
+        self.out.write(kind.start, b"VIEW");
+        self.out.blank(name.end..end);
+        self.out.write(body, BODY);
+        self.out.write(last, b"1");
         if is_ended {
-            self.write(end - 1, b";");
+            self.out.write(end - 1, b";");
         }
     }
 
@@ -207,10 +197,7 @@ impl<'t> Writer<'t> {
             let part = self.at;
             match self.token() {
                 Token::Word => {}
-                Token::Bracketed => {
-                    self.write(part, b"\"");
-                    self.write(self.at - 1, b"\"");
-                }
+                Token::Bracketed => self.quote(part),
                 Token::Other if b"\"`.".contains(&self.text[part]) => {}
                 _ => {
                     self.at = part;

@@ -51,10 +51,10 @@ impl<'s> Visitor<'_, 's> {
             && let Some(class) = self.class.some()
             && self.b.defs[class.index()].decorators.is_empty()
         {
-            let mark = self.opaque();
+            let mark = self.opaque;
             self.b.defs[class.index()].decorators.push(mark);
         }
-        self.opaque()
+        self.opaque
     }
 
     fn declarator(&mut self, node: usize, ty: Option<ExprId>) {
@@ -146,7 +146,7 @@ impl<'s> Visitor<'_, 's> {
             }
             it.expr_part(node, 3, Role::Read)
         });
-        self.opaque()
+        self.opaque
     }
 
     // ---- functions
@@ -182,7 +182,7 @@ impl<'s> Visitor<'_, 's> {
             it.expr(body, Role::Read);
             (it.function, it.result, it.receivers, it.returns) = outer;
         });
-        self.opaque()
+        self.opaque
     }
 
     /// Type parameters; the bounds of one may name another.
@@ -243,7 +243,7 @@ impl<'s> Visitor<'_, 's> {
                 it.body_of(body, def);
             }
         });
-        self.opaque()
+        self.opaque
     }
 
     fn bases(&mut self, node: usize, out: &mut Vec<ExprId>, depth: u32) {
@@ -302,6 +302,6 @@ impl<'s> Visitor<'_, 's> {
             }
             self.body_of(body, def);
         }
-        self.opaque()
+        self.opaque
     }
 }

@@ -10,17 +10,18 @@ mod declare;
 pub(in crate::grammars) mod forms;
 mod values;
 
+use super::base_keys;
 use super::flat::Flat;
 use super::made::Made;
-use super::missed;
+use super::pass::Pass;
+use super::table::Keys;
 use crate::builder::Builder;
 use forms::{Form, Forms, Place, Row};
-use indexd_model::facts::LiteralKind;
 use indexd_model::limits::PARSE_DEPTH_MAX;
 use indexd_model::{
     BindingId, BindingKind, DefFlags, DefIdx, ExprId, Facts, Key, Node as Shape, Role, Source,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Adds the uses of names in the tree of `text`, whose definitions are in `b`, and all that tells types.
@@ -31,44 +32,31 @@ pub(super) fn uses<'s>(
     tree: &Flat,
     (asides, made): (&Asides, &Made<'s>),
 ) {
-    let by_name = b.defs.iter().enumerate();
-    let by_name = by_name.filter(|(_, d)| !d.flags.has(DefFlags::TITLE));
-    let by_name = by_name.map(|(i, d)| (d.name_span.start, DefIdx(i as u32))).collect();
-    let opaque = b.node(Shape::Opaque, 0);
-    let told = missed::is_damaged(tree).then(FxHashSet::default);
-    let mut it = Visitor {
-        b,
-        text,
-        tree,
+    let own = State {
         forms,
-        by_name,
-        told,
-        opaque,
         bound: FxHashMap::default(),
         log: Vec::new(),
         class: DefIdx::NONE,
         function: DefIdx::NONE,
-        receivers: [BindingId::NONE; 2],
-        def_bindings: FxHashMap::default(),
         returns: Vec::new(),
         decorators: Vec::new(),
         result: None,
-        subject: opaque,
+        subject: ExprId::NONE,
         asides,
         made,
         n_asides: 0,
         block: Block::default(),
         depth: 0,
     };
+    let mut it = Pass::new(b, text, tree, own);
+    it.subject = it.opaque;
     it.inside(0);
-    if let Some(told) = it.told.take() {
-        missed::add(b, text, &|kind| forms.is_name(kind), tree, told);
-    }
+    it.end(&|kind| forms.is_name(kind));
 }
 
 /// Keys under which other files find a type by its bases, and the methods without a body of a type. `module` begins
 /// the keys of the names of the file.
-pub(super) fn keys(facts: &Facts, idx: DefIdx, module: &str, out: &mut Vec<(Key, DefIdx)>) {
+pub(super) fn keys(facts: &Facts, idx: DefIdx, module: &str, out: &mut Keys) {
     let def = facts.def(idx);
     if let Some(owner) =
         def.parent.some().filter(|_| def.flags.has(DefFlags::ABSTRACT) && def.kind.is_callable())
@@ -77,41 +65,25 @@ pub(super) fn keys(facts: &Facts, idx: DefIdx, module: &str, out: &mut Vec<(Key,
         out.push((Key::member(module, &format!("{owner}.()")), idx));
     }
     let group = format!("base:{}", facts.interface.language.id());
-    for base in &facts.def(idx).bases {
-        out.extend(name_of(facts, *base).map(|name| (Key::any(&group, name), idx)));
+    base_keys(facts, idx, &group, out);
+    // A constant of an enumeration has that for a base.
+    if let Some(Shape::Def { def }) = def.bases.first().map(|b| facts.expr(*b).node) {
+        out.push((Key::any(&group, facts.def_name(def)), idx));
     }
 }
 
-/// The last name of a type.
-fn name_of<'a>(facts: &Facts<'a>, mut e: ExprId) -> Option<&'a str> {
-    loop {
-        match facts.expr(e).node {
-            Shape::Name { name, .. } | Shape::Attr { name, .. } => return Some(facts.str(name)),
-            Shape::Apply { base, .. } | Shape::Word { value: base, .. } => e = base,
-            Shape::Def { def } => return Some(facts.def_name(def)),
-            _ => return None,
-        }
-    }
-}
+/// Reads a tree.
+pub(in crate::grammars) type Visitor<'b, 's> = Pass<'b, 's, State<'b, 's>>;
 
-/// Reads a tree. `class` and `function` are the definitions around.
-pub(in crate::grammars) struct Visitor<'b, 's> {
-    pub(in crate::grammars) b: &'b mut Builder<'s>,
-    pub(in crate::grammars) text: &'s str,
-    pub(in crate::grammars) tree: &'b Flat<'b>,
+/// The state of the pass. `class` and `function` are the definitions around.
+pub(in crate::grammars) struct State<'b, 's> {
     forms: &'b Forms,
-    by_name: FxHashMap<u32, DefIdx>,
-    told: Option<FxHashSet<u32>>,
-    opaque: ExprId,
     /// Local names with their bindings, the innermost last; `NONE` where a name is a member again.
     bound: FxHashMap<&'s str, SmallVec<[BindingId; 1]>>,
     /// The names of the scopes that are open, in the order in which they were bound.
     log: Vec<&'s str>,
     pub(in crate::grammars) class: DefIdx,
     pub(in crate::grammars) function: DefIdx,
-    /// The bindings of `this` and `super` so far.
-    receivers: [BindingId; 2],
-    def_bindings: FxHashMap<DefIdx, BindingId>,
     /// What the function literals around return, the innermost last.
     returns: Vec<Vec<ExprId>>,
     /// The decorators of the definition that is being read, as far as they are kept.
@@ -168,14 +140,6 @@ impl<'b, 's> Visitor<'b, 's> {
         self.row(node).form
     }
 
-    pub(in crate::grammars) fn slice(&self, node: usize) -> &'s str {
-        self.text.get(self.tree.node(node).byte_range()).unwrap_or("")
-    }
-
-    pub(in crate::grammars) fn start(&self, node: usize) -> u32 {
-        self.tree.node(node).start_byte() as u32
-    }
-
     /// The named nodes directly in one, without comments.
     pub(in crate::grammars) fn children(&self, node: usize) -> impl Iterator<Item = usize> + use<'b, 's> {
         let tree: &'b Flat<'b> = self.tree;
@@ -221,11 +185,6 @@ impl<'b, 's> Visitor<'b, 's> {
     /// The first child of a kind, by its name.
     pub(in crate::grammars) fn child(&self, node: usize, kind: &str) -> Option<usize> {
         self.children(node).find(|c| self.tree.node(*c).kind() == kind)
-    }
-
-    /// The definition whose name is this node, or that begins there without a name.
-    pub(in crate::grammars) fn def_at(&self, name: usize) -> Option<DefIdx> {
-        self.by_name.get(&self.start(name)).copied()
     }
 
     /// Visits all that is in a node.
@@ -311,7 +270,8 @@ impl<'b, 's> Visitor<'b, 's> {
         (n, at): (usize, usize),
         f: impl FnOnce(&mut Self, usize) -> T,
     ) -> T {
-        let outer = std::mem::replace(&mut self.tree, self.asides.trees[n]);
+        let tree = self.asides.trees[n];
+        let outer = std::mem::replace(&mut self.tree, tree);
         self.n_asides += 1;
         let out = f(self, at);
         self.n_asides -= 1;
@@ -325,23 +285,6 @@ impl<'b, 's> Visitor<'b, 's> {
 
     // ---- what is made
 
-    pub(in crate::grammars) fn opaque(&self) -> ExprId {
-        self.opaque
-    }
-
-    pub(in crate::grammars) fn node(&mut self, shape: Shape, at: u32) -> ExprId {
-        self.b.node(shape, at)
-    }
-
-    pub(in crate::grammars) fn literal(&mut self, kind: LiteralKind, at: u32) -> ExprId {
-        self.node(Shape::Literal { kind }, at)
-    }
-
-    pub(in crate::grammars) fn word(&mut self, word: &'s str, value: ExprId, at: u32) -> ExprId {
-        let word = self.b.str(word);
-        self.node(Shape::Word { word, value }, at)
-    }
-
     /// A member of a value.
     pub(in crate::grammars) fn attr(&mut self, base: ExprId, name: usize, role: Role) -> ExprId {
         let at = self.start(name);
@@ -349,14 +292,8 @@ impl<'b, 's> Visitor<'b, 's> {
             self.tell(name);
             return self.opaque;
         }
-        let name = self.b.str(self.slice(name));
+        let name = self.id(name);
         self.b.expr(Shape::Attr { base, name }, at, role)
-    }
-
-    /// A name that is not local.
-    pub(in crate::grammars) fn free(&mut self, text: &'s str, at: u32, role: Role) -> ExprId {
-        let name = self.b.str(text);
-        self.b.expr(Shape::Name { name, binding: BindingId::NONE }, at, role)
     }
 
     pub(in crate::grammars) fn ty(&mut self, node: usize) -> ExprId {
@@ -364,23 +301,6 @@ impl<'b, 's> Visitor<'b, 's> {
     }
 
     // ---- names
-
-    /// Notes that a name needs no fact. In damaged source what is called is counted, whatever it seems to be.
-    pub(in crate::grammars) fn tell(&mut self, node: usize) {
-        let (at, end) = (self.start(node), self.tree.node(node).end_byte());
-        if let Some(told) = &mut self.told
-            && !missed::is_called(self.text, end)
-        {
-            told.insert(at);
-        }
-    }
-
-    /// Notes that the names in a node need no facts, unless it is damaged.
-    pub(in crate::grammars) fn tell_all(&mut self, node: usize) {
-        if self.told.is_some() && !self.tree.node(node).has_error() {
-            self.tree.within(node).for_each(|n| self.tell(n));
-        }
-    }
 
     fn name(&mut self, node: usize, form: Form, role: Role) -> ExprId {
         let (text, at) = (self.slice(node), self.start(node));
@@ -425,14 +345,7 @@ impl<'b, 's> Visitor<'b, 's> {
 
     /// Binds a name to a definition of this file.
     pub(in crate::grammars) fn bind_def(&mut self, text: &'s str, at: u32, def: DefIdx) {
-        let name = self.b.str(text);
-        let binding = match self.def_bindings.get(&def) {
-            Some(known) => *known,
-            None => self.b.bind(name, at, DefIdx::NONE, BindingKind::Def),
-        };
-        if self.def_bindings.insert(def, binding).is_none() {
-            self.b.source(binding, Source::Def(def));
-        }
+        let binding = self.binding_of_def(def, text, at);
         self.bind_as(text, binding);
     }
 
@@ -471,8 +384,9 @@ impl<'b, 's> Visitor<'b, 's> {
     }
 
     fn close(&mut self, open: usize) {
-        for name in self.log.drain(open..) {
-            if let Some(all) = self.bound.get_mut(name) {
+        let State { log, bound, .. } = &mut **self;
+        for name in log.drain(open..) {
+            if let Some(all) = bound.get_mut(name) {
                 all.pop();
             }
         }
@@ -481,13 +395,6 @@ impl<'b, 's> Visitor<'b, 's> {
     /// `this` or `super` of the class around.
     pub(in crate::grammars) fn receiver(&mut self, word: &'s str, at: u32, role: Role) -> ExprId {
         let Some(class) = self.class.some() else { return self.opaque };
-        let name = self.b.str(word);
-        let which = usize::from(word == "super");
-        if self.receivers[which] == BindingId::NONE {
-            self.receivers[which] = self.b.bind(name, at, self.function, BindingKind::Receiver);
-            self.b.source(self.receivers[which], Source::Def(class));
-        }
-        let binding = self.receivers[which];
-        self.b.expr(Shape::Name { name, binding }, at, role)
+        self.receiver_of(word, at, role, self.function, Source::Def(class))
     }
 }

@@ -23,7 +23,7 @@ impl<'s> Visitor<'_, 's> {
             Form::New => self.new_value(node),
             Form::Index => self.subscript(node),
             Form::Cast => {
-                let ty = self.part(node, 1).map_or(self.opaque(), |t| self.ty(t));
+                let ty = self.part(node, 1).map_or(self.opaque, |t| self.ty(t));
                 let value = self.expr_part(node, 0, Role::Read);
                 self.node(Shape::Assert { value, ty }, at)
             }
@@ -31,7 +31,7 @@ impl<'s> Visitor<'_, 's> {
             Form::Unary | Form::Binary => self.operation(node, form),
             Form::Update => {
                 let operand = self.children(node).map(|c| self.expr(c, Role::Write)).last();
-                let value = operand.unwrap_or(self.opaque());
+                let value = operand.unwrap_or(self.opaque);
                 self.node(Shape::Unary { value }, at)
             }
             Form::Ternary => {
@@ -63,7 +63,7 @@ impl<'s> Visitor<'_, 's> {
             Form::Pair => self.pair(node),
             _ => {
                 self.inside(node);
-                self.opaque()
+                self.opaque
             }
         }
     }
@@ -73,20 +73,14 @@ impl<'s> Visitor<'_, 's> {
         let mut out = None;
         for child in self.children(node) {
             let value = self.expr(child, if out.is_none() { role } else { Role::Read });
-            out = out.or(Some(value).filter(|v| *v != self.opaque()));
+            out = out.or(Some(value).filter(|v| *v != self.opaque));
         }
-        out.unwrap_or(self.opaque())
+        out.unwrap_or(self.opaque)
     }
 
     /// The expressions of the children of a node that may be missing.
     pub(in crate::grammars) fn exprs(&mut self, node: Option<usize>) -> List {
-        let all: Vec<ExprId> = node
-            .into_iter()
-            .flat_map(|n| self.children(n))
-            .collect::<Vec<_>>()
-            .into_iter()
-            .map(|c| self.expr(c, Role::Read))
-            .collect();
+        let all: Vec<ExprId> = self.children_of(node).map(|c| self.expr(c, Role::Read)).collect();
         self.b.list(&all)
     }
 
@@ -101,7 +95,7 @@ impl<'s> Visitor<'_, 's> {
             _ if self.tree.is_leaf(name) => self.attr(base, name, role),
             _ => {
                 self.expr(name, Role::Read);
-                self.opaque()
+                self.opaque
             }
         }
     }
@@ -109,8 +103,7 @@ impl<'s> Visitor<'_, 's> {
     /// Type arguments in a part of a node, behind what they are given to.
     pub(in crate::grammars) fn applied(&mut self, node: usize, n: usize, base: ExprId) -> ExprId {
         let Some(list) = self.part(node, n) else { return base };
-        let types: Vec<ExprId> =
-            self.children(list).collect::<Vec<_>>().into_iter().map(|t| self.ty(t)).collect();
+        let types: Vec<ExprId> = self.children(list).map(|t| self.ty(t)).collect();
         let args = self.b.list(&types);
         let at = self.start(list);
         self.node(Shape::Apply { base, args }, at)
@@ -146,7 +139,7 @@ impl<'s> Visitor<'_, 's> {
             }
             (base, _) => base,
         };
-        let Some(name) = self.part(node, 1) else { return self.opaque() };
+        let Some(name) = self.part(node, 1) else { return self.opaque };
         let callee = match base {
             Some(base) => self.attr(base, name, Role::Call),
             None => self.free(self.slice(name), self.start(name), Role::Call),
@@ -162,7 +155,7 @@ impl<'s> Visitor<'_, 's> {
         let (class, list, body) = (self.part(node, 0), self.part(node, 1), self.part(node, 2));
         let mut outer = None;
         for child in self.children(node).filter(|c| ![class, list, body].contains(&Some(*c))) {
-            outer = Some(self.expr(child, Role::Read)).filter(|v| *v != self.opaque()).or(outer);
+            outer = Some(self.expr(child, Role::Read)).filter(|v| *v != self.opaque).or(outer);
         }
         let class = match (outer, class) {
             // `outer.new Inner()`.
@@ -170,7 +163,7 @@ impl<'s> Visitor<'_, 's> {
                 let of = self.word("typeof", outer, at);
                 self.attr(of, class, Role::Call)
             }
-            (_, class) => class.map_or(self.opaque(), |c| self.expr(c, Role::Call)),
+            (_, class) => class.map_or(self.opaque, |c| self.expr(c, Role::Call)),
         };
         let callee = self.word("new", class, at);
         let args = self.exprs(list);
@@ -202,7 +195,7 @@ impl<'s> Visitor<'_, 's> {
             Form::Unary => (self.part(node, 1), None, self.part(node, 0)),
             _ => (self.part(node, 0), self.part(node, 1), self.part(node, 2)),
         };
-        let left = first.map_or(self.opaque(), |f| self.expr(f, Role::Read));
+        let left = first.map_or(self.opaque, |f| self.expr(f, Role::Read));
         let right = second.map(|s| self.expr(s, Role::Read));
         if operator.is_some_and(|o| COMPARISONS.contains(&self.slice(o))) {
             return self.literal(LiteralKind::Bool, at);
@@ -216,26 +209,20 @@ impl<'s> Visitor<'_, 's> {
     fn lambda(&mut self, node: usize) -> ExprId {
         let at = self.start(node);
         let params = self.part(node, 0).map_or(Vec::new(), |p| self.params(p));
-        let of = |it: &mut Self, binding: &indexd_model::BindingId| {
-            let (name, at, ..) = it.b.binding_head(*binding);
-            it.node(Shape::Name { name, binding: *binding }, at)
-        };
-        let params: Vec<ExprId> = params.iter().map(|p| of(self, p)).collect();
+        let params = self.values_of(&params);
         let params = self.b.list(&params);
         self.returns.push(Vec::new());
         let value = self.expr_part(node, 1, Role::Read);
         let mut returns = self.returns.pop().unwrap_or_default();
-        if value != self.opaque() {
+        if value != self.opaque {
             returns.push(value);
         }
-        let all = returns.into_iter();
-        let result = all.reduce(|then, otherwise| self.node(Shape::Conditional { then, otherwise }, at));
-        let result = result.unwrap_or_else(|| self.literal(LiteralKind::None, at));
+        let result = self.any(returns, at).unwrap_or_else(|| self.literal(LiteralKind::None, at));
         self.node(Shape::Lambda { params, result }, at)
     }
 
     pub(super) fn return_statement(&mut self, node: usize) -> ExprId {
-        let Some(child) = self.children(node).next() else { return self.opaque() };
+        let Some(child) = self.children(node).next() else { return self.opaque };
         let value = match (self.returns.is_empty(), self.result) {
             (true, Some(ty)) => self.expecting(child, ty),
             _ => self.expr(child, Role::Read),
@@ -243,7 +230,7 @@ impl<'s> Visitor<'_, 's> {
         if let Some(returns) = self.returns.last_mut() {
             returns.push(value);
         }
-        self.opaque()
+        self.opaque
     }
 
     /// A value where a type is expected; the type stands around it where it tells what the value is.
@@ -284,7 +271,7 @@ impl<'s> Visitor<'_, 's> {
                 }
             };
         }
-        base.unwrap_or(self.opaque())
+        base.unwrap_or(self.opaque)
     }
 
     fn decorator(&mut self, node: usize) -> ExprId {
@@ -310,7 +297,7 @@ impl<'s> Visitor<'_, 's> {
     fn pair(&mut self, node: usize) -> ExprId {
         let value = self.expr_part(node, 1, Role::Read);
         let Some(key) = self.part(node, 0) else { return value };
-        let (name, at) = (self.b.str(self.slice(key)), self.start(key));
+        let (name, at) = (self.id(key), self.start(key));
         self.b.expr(Shape::Keyword { name, value }, at, Role::Key)
     }
 }

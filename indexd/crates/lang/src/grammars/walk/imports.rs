@@ -24,7 +24,7 @@ impl<'s, 'g> Walk<'s, 'g> {
                     "preproc_include" => text.starts_with('"'),
                     _ => self.slice(node).contains("__DIR__"),
                 };
-                self.add_file(inner, at, node, is_local);
+                self.add(inner, at, node, ImportKind::All, u16::from(is_local));
             }
             Written::Paths(words) => {
                 for part in paths::parts(self.slice(node), words) {
@@ -62,10 +62,11 @@ impl<'s, 'g> Walk<'s, 'g> {
     fn called_import(&mut self, called: &str, inner: &'s str, at: u32, node: Node) {
         if matches!(called, "source" | ".") {
             let (cut, is_local) = paths::beside_script(inner);
-            return self.add_file(&inner[cut..], at + cut as u32, node, is_local);
+            let level = u16::from(is_local);
+            return self.add(&inner[cut..], at + cut as u32, node, ImportKind::All, level);
         }
         if called == "require_relative" {
-            return self.add_file(inner, at, node, true);
+            return self.add(inner, at, node, ImportKind::All, 1);
         }
         let list = node.parent().filter(|p| p.kind() == "expression_list" && p.named_child_count() == 1);
         let bound = list.and_then(|l| l.parent()?.named_child(0)).filter(|v| v.named_child_count() == 1);
@@ -74,17 +75,17 @@ impl<'s, 'g> Walk<'s, 'g> {
                 let (module, alias) = (self.b.str(inner), self.b.str(self.slice(bound)));
                 self.add_import(node, module, None, Some(alias), ImportKind::Module, at, 0);
             }
-            _ => self.add_module(inner, at, node),
+            _ => self.add(inner, at, node, ImportKind::Module, 0),
         }
     }
 
-    /// A file whose names all become visible; `is_local` where its path starts at the folder of this one.
-    fn add_file(&mut self, path: &'s str, at: u32, node: Node, is_local: bool) {
+    /// A module, or a file whose names all become visible; `level` is 1 where its path starts at the folder of this one.
+    fn add(&mut self, path: &'s str, at: u32, node: Node, kind: ImportKind, level: u16) {
         if path.is_empty() || path.len() > NAME_BYTES_MAX * 4 {
             return;
         }
         let module = self.b.str(path);
-        self.add_import(node, module, None, None, ImportKind::All, at, u16::from(is_local));
+        self.add_import(node, module, None, None, kind, at, level);
     }
 
     fn add_path(&mut self, part: &paths::Part<'s>, node: Node) {
@@ -117,15 +118,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         let end = ends.iter().filter_map(|e| rest.find(e)).min().unwrap_or(rest.len());
         let module = rest[..end].trim().trim_end_matches("::").trim_end_matches('.').trim_end_matches('\\');
         let at = node.start_byte() + (text.len() - rest.len());
-        self.add_module(module, at as u32, node);
-    }
-
-    fn add_module(&mut self, module: &'s str, at: u32, node: Node) {
-        if module.is_empty() || module.len() > NAME_BYTES_MAX * 4 {
-            return;
-        }
-        let module = self.b.str(module);
-        self.add_import(node, module, None, None, ImportKind::Module, at, 0);
+        self.add(module, at as u32, node, ImportKind::Module, 0);
     }
 
     #[expect(clippy::too_many_arguments, reason = "the fields of one import, each given once")]

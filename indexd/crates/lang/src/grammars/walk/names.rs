@@ -103,10 +103,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         }
         let arguments = node.child_by_field_name("arguments")?;
         let title = arguments.named_child(0)?;
-        let (text, span) = (self.slice(title), self.span(title));
-        let inner = text.trim_matches(['"', '\'', '`']);
-        let start = span.start + (text.len() - text.trim_start_matches(['"', '\'', '`']).len()) as u32;
-        let span = Span { start, end: start + inner.len() as u32 };
+        let (inner, span) = bare(self.slice(title), self.span(title).start, &['"', '\'', '`']);
         is_title(inner).then(|| Found { span, ..Found::named(inner) })
     }
 
@@ -121,10 +118,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         let arguments =
             node.child_by_field_name("arguments").filter(|_| functions.contains(&self.called(node)))?;
         let first = arguments.named_child(0).filter(|a| matches!(a.kind(), "simple_symbol" | "string"))?;
-        let (text, span) = (self.slice(first), self.span(first));
-        let name = text.trim_matches([':', '"', '\'']);
-        let start = span.start + (text.len() - text.trim_start_matches([':', '"', '\'']).len()) as u32;
-        let span = Span { start, end: start + name.len() as u32 };
+        let (name, span) = bare(self.slice(first), self.span(first).start, &[':', '"', '\'']);
         is_name(name).then(|| Found { span, ..Found::named(name) })
     }
 
@@ -171,11 +165,16 @@ impl Found {
     }
 }
 
+/// A text that begins at `at` without the marks around it, and its place.
+pub(in crate::grammars) fn bare<'s>(text: &'s str, at: u32, marks: &[char]) -> (&'s str, Span) {
+    let inner = text.trim_matches(marks);
+    let start = at + (text.len() - text.trim_start_matches(marks).len()) as u32;
+    (inner, Span { start, end: start + inner.len() as u32 })
+}
+
 /// The name of a module is the whole path.
 fn whole_name(text: &str, span: Span) -> Option<Found> {
-    let inner = text.trim_matches(['"', '\'']);
-    let start = span.start + (text.len() - text.trim_start_matches(['"', '\'']).len()) as u32;
-    let span = Span { start, end: start + inner.len() as u32 };
+    let (inner, span) = bare(text, span.start, &['"', '\'']);
     let name = inner.replace("::", ".");
     is_title(&name).then(|| Found { span, ..Found::named(&name) })
 }
