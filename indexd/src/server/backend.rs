@@ -62,6 +62,14 @@ impl Cancel {
         self.flag.load(Ordering::Relaxed)
     }
 
+    /// An error once it is not.
+    ///
+    /// # Errors
+    /// `POC_E_CANCELLED`.
+    pub fn check(&self) -> Result<(), ErrorObject> {
+        if self.is_cancelled() { Err(cancelled()) } else { Ok(()) }
+    }
+
     /// Ends when it is not.
     pub async fn cancelled(&self) {
         while !self.is_cancelled() {
@@ -116,7 +124,7 @@ impl Context {
     /// # Errors
     /// `POC_E_CANCELLED`.
     pub fn check(&self) -> Result<(), ErrorObject> {
-        if self.cancel.is_cancelled() { Err(cancelled()) } else { Ok(()) }
+        self.cancel.check()
     }
 
     /// Waits for something that others do: meanwhile the place is theirs, and afterwards another one is

@@ -1,14 +1,14 @@
 //! Cards: a definition at a glance. The text is counted exactly and fits its limit; what is said of
 //! each neighbour is its name and its place.
 
-use crate::server::backend::{Cancel, cancelled};
+use crate::server::backend::Cancel;
 use crate::server::named::{self, Look};
 use crate::server::{convert, graph};
 use indexd_model::view::Edge;
 use indexd_model::{DefDoc, DefIdx, IndexView, Language};
 use indexd_pack::graph::neighbors;
 use indexd_proto::card::{CardLink, CardLinks, CardResult, Neighbors};
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::error::ErrorObject;
 use indexd_proto::graph::Coverage;
 use indexd_proto::search::Symbol;
 use indexd_text::TokenCounter;
@@ -41,16 +41,10 @@ pub fn card(
     cancel: &Cancel,
 ) -> Result<CardResult, ErrorObject> {
     let max = max_tokens.unwrap_or(TOKENS_DEFAULT);
-    if !(100..=2_000).contains(&max) {
-        let message = format!("maxTokens must be 100 to 2000, not {max}");
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, message)
-            .with_hint("give a number of tokens between them"));
-    }
+    convert::within("maxTokens", "number of tokens", max, 100..=2_000)?;
     let defs = graph::find(view, name)?;
     let def = defs[0];
-    if cancel.is_cancelled() {
-        return Err(cancelled());
-    }
+    cancel.check()?;
     let roots = named::set_of(&defs, view);
     let mut others = defs;
     others.remove(0);

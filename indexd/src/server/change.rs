@@ -13,7 +13,7 @@ use indexd_model::{IndexView as _, LineIndex, RepoPath};
 use indexd_pack::change::patch::{self, FilePatch};
 use indexd_pack::change::{Change, ChangedFile, Run, Version};
 use indexd_pack::request::ChangeRequest;
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::error::ErrorObject;
 use indexd_store::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -198,8 +198,7 @@ fn version(path: &RepoPath, text: &str) -> Version {
 fn of_patch(text: &str, ground: &Ground, ctx: &Context) -> Result<Change, ErrorObject> {
     let files = patch::parse(text);
     let invalid = |message: &str| {
-        ErrorObject::new(ErrorCode::InvalidRequest, message)
-            .with_hint("give a patch in the unified format, as `git diff` prints it")
+        ErrorObject::invalid(message).with_hint("give a patch in the unified format, as `git diff` prints it")
     };
     if files.is_empty() {
         return Err(invalid("the text holds no patch"));
@@ -332,5 +331,5 @@ fn refused(e: &CompareError) -> ErrorObject {
         CompareError::Unrelated(..) => "compare with two dots: A..B",
         CompareError::TooMany => "name a smaller range",
     };
-    ErrorObject::new(ErrorCode::InvalidRequest, format!("the change cannot be read: {e}")).with_hint(hint)
+    ErrorObject::invalid(format!("the change cannot be read: {e}")).with_hint(hint)
 }

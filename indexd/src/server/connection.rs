@@ -293,13 +293,7 @@ impl Connection {
         let cancel = Cancel::default();
         let refused = self.in_flight.with(|map| {
             if map.contains_key(&id) {
-                Some(
-                    ErrorObject::new(
-                        ErrorCode::InvalidRequest,
-                        format!("a request with id {id} is in flight"),
-                    )
-                    .with_number(-32600),
-                )
+                Some(ErrorObject::invalid(format!("a request with id {id} is in flight")).with_number(-32600))
             } else if map.len() >= IN_FLIGHT_PER_CLIENT_MAX && !matches!(call, Call::ContextOffer(_)) {
                 // An offer is what those in flight may wait for.
                 Some(busy(format!("{IN_FLIGHT_PER_CLIENT_MAX} requests of this connection are in flight")))

@@ -20,7 +20,7 @@ use indexd_model::{
 use indexd_pack::graph::names;
 pub use indexd_pack::graph::relation::Relation;
 use indexd_pack::graph::relation::{self, Dispatched, Met, Question, Walked};
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::error::ErrorObject;
 use indexd_proto::graph::{
     Coverage, GraphEdge, GraphEvidence, GraphParams, GraphResult, Through, UnresolvedPlace,
 };
@@ -76,16 +76,12 @@ fn question(relation: Relation, params: &GraphParams) -> Result<Question, ErrorO
     let depth = params.depth.unwrap_or(if relation == Relation::Impact { 3 } else { 1 });
     let limit = params.limit.unwrap_or(if params.all { GRAPH_EDGES_MAX } else { 200 });
     let min_confidence = params.min_confidence.unwrap_or(CONFIDENCE_CERTAIN);
-    for (name, value, (min, max)) in [
-        ("depth", depth, (1, GRAPH_DEPTH_MAX)),
-        ("limit", limit, (1, GRAPH_EDGES_MAX)),
-        ("minConfidence", u32::from(min_confidence), (0, 100)),
+    for (name, value, range) in [
+        ("depth", depth, 1..=GRAPH_DEPTH_MAX),
+        ("limit", limit, 1..=GRAPH_EDGES_MAX),
+        ("minConfidence", u32::from(min_confidence), 0..=100),
     ] {
-        if !(min..=max).contains(&value) {
-            let message = format!("{name} must be {min} to {max}, not {value}");
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, message)
-                .with_hint(format!("give a {name} between them")));
-        }
+        convert::within(name, name, value, range)?;
     }
     let (limit, dispatch) = (limit as usize, params.dispatch);
     Ok(Question { relation, depth, limit, min_confidence, dispatch })
@@ -189,7 +185,7 @@ pub(super) fn through(view: &dyn IndexView, def: DefDoc) -> Vec<Through> {
 /// The definitions with a name, see [`names::meant`].
 pub(super) fn find(view: &dyn IndexView, name: &str) -> Result<Vec<DefDoc>, ErrorObject> {
     if name.trim().is_empty() {
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, "symbol is empty"));
+        return Err(ErrorObject::invalid("symbol is empty"));
     }
     let found = names::meant(view, name);
     if found.is_empty() { Err(suggest::not_found(view, name)) } else { Ok(found) }

@@ -6,7 +6,6 @@ use indexd_model::limits::SCIP_BYTES_MAX;
 use indexd_model::{FactsView, IndexView};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::import::{ImportParams, ImportResult};
-use indexd_proto::workspace::Envelope;
 use indexd_store::{Overlays, Snapshot};
 use std::fs::OpenOptions;
 use std::io::{self, Read};
@@ -15,27 +14,15 @@ use std::path::Path;
 /// Paths of documents that are named in an answer.
 const SHOWN_MAX: usize = 20;
 
-/// What a request wants.
-pub enum Asked<'a> {
-    /// Take back what was imported.
-    Clear,
-    /// Import this file.
-    File(&'a Path),
-}
-
-impl<'a> Asked<'a> {
-    /// Reads the parameters.
-    ///
-    /// # Errors
-    /// `POC_E_INVALID_REQUEST` unless exactly one of a path and `clear` is given.
-    pub fn of(p: &'a ImportParams) -> Result<Self, ErrorObject> {
-        let invalid = |what| Err(ErrorObject::new(ErrorCode::InvalidRequest, what));
-        match (&p.path, p.clear) {
-            (Some(path), false) if Path::new(path).is_absolute() => Ok(Self::File(Path::new(path))),
-            (Some(_), false) => invalid("the path is not absolute"),
-            (None, true) => Ok(Self::Clear),
-            _ => invalid("give either a path or clear"),
-        }
+/// The file to import; `None` to take an import back.
+///
+/// # Errors
+/// `POC_E_INVALID_REQUEST` unless exactly one of a path and `clear` is given.
+pub fn asked(p: &ImportParams) -> Result<Option<&Path>, ErrorObject> {
+    match (p.path.as_deref().map(Path::new), p.clear) {
+        (Some(path), false) if !path.is_absolute() => Err(ErrorObject::invalid("the path is not absolute")),
+        (path, is_clear) if path.is_none() == is_clear => Ok(path),
+        _ => Err(ErrorObject::invalid("give either a path or clear")),
     }
 }
 
@@ -83,7 +70,7 @@ pub fn overlays_of(
         unfit_files: shown(&imported.unfit_files),
         n_stale_files: imported.stale_files.len() as u64,
         stale_files: shown(&imported.stale_files),
-        ..ImportResult::new(Envelope::default())
+        ..ImportResult::default()
     };
     Ok((overlays, result))
 }
@@ -158,9 +145,9 @@ mod tests {
     fn asks_for_one_thing() {
         let kind = |path: Option<&str>, clear| {
             let p = ImportParams { path: path.map(str::to_owned), clear, ..ImportParams::default() };
-            match Asked::of(&p) {
-                Ok(Asked::Clear) => "clear",
-                Ok(Asked::File(_)) => "file",
+            match asked(&p) {
+                Ok(None) => "clear",
+                Ok(Some(_)) => "file",
                 Err(e) if e.data.code == ErrorCode::InvalidRequest => "invalid",
                 Err(_) => "?",
             }

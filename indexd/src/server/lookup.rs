@@ -17,7 +17,7 @@ use indexd_pack::score::FEATURES;
 use indexd_pack::tuning::Tuning;
 use indexd_pack::unit::{Unit, Units};
 use indexd_pack::{expected, retrieve};
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::error::ErrorObject;
 use indexd_proto::limits::{QUERY_BYTES_MAX, SEARCH_HITS_MAX};
 use indexd_proto::pack::Range;
 use indexd_proto::search::{Hit, SearchResult, Symbol};
@@ -51,8 +51,7 @@ pub fn search(
         checked_text("query", text)?;
     }
     if expect.len() > EXPECT_MAX || expect.iter().any(|e| e.len() > EXPECT_BYTES_MAX) {
-        let message = "expect has more than 64 entries, or one longer than 1 KiB";
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
+        return Err(ErrorObject::invalid("expect has more than 64 entries, or one longer than 1 KiB"));
     }
     let (mut units, mut sources) = (Units::new(view), Sources::default());
     let weights = &Tuning::default().weights;
@@ -222,26 +221,17 @@ fn similar(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
 }
 
 fn checked_limit(limit: Option<u32>) -> Result<usize, ErrorObject> {
-    match limit.unwrap_or(LIMIT_DEFAULT) {
-        n @ 1..=SEARCH_HITS_MAX => Ok(n as usize),
-        n => Err(ErrorObject::new(
-            ErrorCode::InvalidRequest,
-            format!("limit must be 1 to {SEARCH_HITS_MAX}, not {n}"),
-        )
-        .with_hint("give a limit between them")),
-    }
+    let limit = limit.unwrap_or(LIMIT_DEFAULT);
+    convert::within("limit", "limit", limit, 1..=SEARCH_HITS_MAX)?;
+    Ok(limit as usize)
 }
 
 fn checked_text(what: &str, text: &str) -> Result<(), ErrorObject> {
     if text.trim().is_empty() {
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, format!("{what} is empty"))
-            .with_hint("give at least one word"));
+        return Err(ErrorObject::invalid(format!("{what} is empty")).with_hint("give at least one word"));
     }
     if text.len() > QUERY_BYTES_MAX {
-        return Err(ErrorObject::new(
-            ErrorCode::InvalidRequest,
-            format!("{what} is longer than {QUERY_BYTES_MAX} bytes"),
-        ));
+        return Err(ErrorObject::invalid(format!("{what} is longer than {QUERY_BYTES_MAX} bytes")));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! A negative answer is worth nothing without this look. What stands there and is an edge, a local name,
 //! a definition or a comment is known; all else is counted, by why it has no edge.
 
-use crate::server::backend::{Cancel, cancelled};
+use crate::server::backend::Cancel;
 use crate::server::grep::roles::{Places, overlap};
 use crate::server::grep::{line_at, words_in};
 use indexd_model::grams::Need;
@@ -65,9 +65,7 @@ pub fn look(
     for name in names {
         let mut n_read = 0;
         for file in view.files_that_may_hold(&Need::of_word(name)) {
-            if cancel.is_cancelled() {
-                return Err(cancelled());
-            }
+            cancel.check()?;
             if n_read >= look.files_max {
                 // Only whether the name is there: what it is there would take too long.
                 out.not_looked_at += u64::from(is_searched(file) && holds(view, file, name));

@@ -70,7 +70,7 @@ impl<'a> Target<'a> {
     fn folder(self) -> Result<Option<(&'a Path, bool)>, ErrorObject> {
         let named = self.repo.map(|r| (Path::new(r), true)).or(self.cwd.map(|c| (Path::new(c), false)));
         if named.is_some_and(|(path, _)| !path.is_absolute()) {
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, "the folder is not absolute"));
+            return Err(ErrorObject::invalid("the folder is not absolute"));
         }
         Ok(named)
     }
@@ -78,7 +78,7 @@ impl<'a> Target<'a> {
     /// The same, which must be there.
     fn named(self) -> Result<(&'a Path, bool), ErrorObject> {
         self.folder()?.ok_or_else(|| {
-            ErrorObject::new(ErrorCode::InvalidRequest, "neither repo nor cwd is given")
+            ErrorObject::invalid("neither repo nor cwd is given")
                 .with_hint("name the root with repo, or a folder inside it with cwd")
         })
     }
@@ -261,7 +261,7 @@ impl Service {
         // Shown without registering anything: the file of the folder itself, if it has one.
         let entries = match p.repo.as_deref().or(p.cwd.as_deref()) {
             Some(root) => {
-                self.config.for_repository(Path::new(root)).map_err(|e| convert::config_error(&e))?.entries()
+                self.config.for_repository(Path::new(root)).map_err(WorkspaceError::from)?.entries()
             }
             None => self.config.entries(),
         };

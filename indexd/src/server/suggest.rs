@@ -19,7 +19,7 @@ pub fn not_found(view: &dyn IndexView, name: &str) -> ErrorObject {
         return error;
     }
     if shown.trim().is_empty() {
-        let error = ErrorObject::new(ErrorCode::InvalidRequest, "the name is empty");
+        let error = ErrorObject::invalid("the name is empty");
         return error.with_hint("name a definition, a path or path:line");
     }
     let (path, line) = parted(&shown);

@@ -16,7 +16,7 @@ use indexd_model::view::{FactsView as _, FileRecord};
 use indexd_model::{ContentHash, FileDoc, IndexView as _, Outcome, RepoPath};
 use indexd_pack::change::{Change, ChangedFile};
 use indexd_pack::request::ChangeRequest;
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::error::ErrorObject;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
 
@@ -90,7 +90,7 @@ pub(super) fn read(asked: &ChangeRequest, ground: &Ground, ctx: &Context) -> Res
         differing(&repository, [&from, &to], &ways, ground, ctx).map_err(refused)?;
     if pairs.len() > FILES_MAX {
         let message = format!("{} files differ; a change of at most {FILES_MAX} is read", pairs.len());
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, message).with_hint("name a smaller range"));
+        return Err(ErrorObject::invalid(message).with_hint("name a smaller range"));
     }
     let mut change = Change { notes, ..Change::default() };
     (change.id.from, change.id.to) = (from.name(), to.name());

@@ -2,7 +2,7 @@
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use indexd_model::grams::Need;
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::error::ErrorObject;
 use indexd_proto::limits::{GREP_PATTERNS_MAX, QUERY_BYTES_MAX};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
@@ -41,13 +41,12 @@ impl Pattern {
         let bytes: usize = patterns.iter().map(String::len).sum();
         if patterns.is_empty() || patterns.len() > GREP_PATTERNS_MAX || bytes > QUERY_BYTES_MAX {
             let said = format!("give 1 to {GREP_PATTERNS_MAX} patterns of {QUERY_BYTES_MAX} bytes together");
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, said));
+            return Err(ErrorObject::invalid(said));
         }
         let invalid = |e: String| {
             // The lines before show the place with signs below it.
             let why = e.rsplit("error: ").next().unwrap_or(&e).replace('\n', " ");
-            let said = format!("the pattern is not a regular expression: {why}");
-            ErrorObject::new(ErrorCode::InvalidRequest, said)
+            ErrorObject::invalid(format!("the pattern is not a regular expression: {why}"))
                 .with_hint("-F takes the pattern as it is; \\( stands for a bracket")
         };
         let matcher = RegexMatcherBuilder::new()
@@ -229,6 +228,7 @@ mod tests {
     use super::*;
     use grep_matcher::Matcher as _;
     use indexd_model::grams::signature;
+    use indexd_proto::error::ErrorCode;
     use proptest::prelude::*;
 
     fn of(pattern: &str, how: How) -> Pattern {

@@ -22,11 +22,8 @@ const MAP_TOKENS: std::ops::RangeInclusive<u32> = 500..=90_000;
 impl Service {
     /// `repo_map.md`, with the same as data.
     pub(super) fn map(&self, p: MapParams, ctx: &Context) -> Answer {
-        if let Some(n) = p.max_tokens.filter(|n| !MAP_TOKENS.contains(n)) {
-            let message =
-                format!("maxTokens must be {} to {}, not {n}", MAP_TOKENS.start(), MAP_TOKENS.end());
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, message)
-                .with_hint("give a number of tokens between them"));
+        if let Some(n) = p.max_tokens {
+            convert::within("maxTokens", "number of tokens", n, MAP_TOKENS)?;
         }
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
         let name = match p.max_tokens {
@@ -79,8 +76,7 @@ impl Service {
         let mut answer = match cached {
             Some(answer) => answer,
             None => {
-                let asked = Asked::new(&document::request(&p.query), &reading.config.pack);
-                let asked = asked.map_err(|e| convert::pack_error(&e))?;
+                let asked = Asked::new(&document::request(&p.query), &reading.config.pack)?;
                 let pack = self.assemble(&reading, (&asked, None), ctx, indexd_pack::answer)?;
                 let document = document::document(&reading.snapshot, &p.query, &pack);
                 let answer = MarkdownResult::of(document);
@@ -136,9 +132,8 @@ impl Service {
             PackingMode::Stats => packer::pack(&offered, budget, &packer)
                 .map(|packed| serde_json::json!(packer::stats(&packed, budget))),
         };
-        let packed = packed.map_err(|e| convert::pack_error(&e))?;
         json(&SourcesResult {
-            packed: packed.as_object().cloned().unwrap_or_default(),
+            packed: packed?.as_object().cloned().unwrap_or_default(),
             ..SourcesResult::new(reading.envelope(ctx))
         })
     }
@@ -158,8 +153,7 @@ fn check_query(query: &str) -> Result<(), ErrorObject> {
     if query.len() <= QUERY_BYTES_MAX {
         return Ok(());
     }
-    let message = format!("the query is longer than {QUERY_BYTES_MAX} bytes");
-    Err(ErrorObject::new(ErrorCode::InvalidRequest, message))
+    Err(ErrorObject::invalid(format!("the query is longer than {QUERY_BYTES_MAX} bytes")))
 }
 
 /// What is said where a document has no place in the cache.

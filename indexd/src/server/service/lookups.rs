@@ -6,9 +6,10 @@ use crate::server::backend::{Answer, Context};
 use crate::server::dispatch::json;
 use crate::server::graph::{self, Relation};
 use crate::server::metrics::Compared;
-use crate::server::{card, convert, grep, highlight, log, lookup, place, show, why};
+use crate::server::{card, grep, highlight, log, lookup, place, show, why};
 use indexd_pack::{Asked, Request};
 use indexd_proto::card::CardParams;
+use indexd_proto::error::ErrorObject;
 use indexd_proto::graph::GraphParams;
 use indexd_proto::grep::GrepParams;
 use indexd_proto::highlight::{HighlightParams, HighlightResult};
@@ -58,7 +59,7 @@ impl Service {
     fn shadow(&self, reading: &Reading, query: &str, hits: &[Hit], ctx: &Context) {
         let request = Request { query: query.to_owned(), ..Request::default() };
         let pack = Asked::new(&request, &reading.config.pack)
-            .map_err(|e| convert::pack_error(&e))
+            .map_err(ErrorObject::from)
             .and_then(|asked| self.assemble(reading, (&asked, None), ctx, indexd_pack::answer));
         match pack {
             Ok(pack) => {

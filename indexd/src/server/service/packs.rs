@@ -30,7 +30,7 @@ impl Service {
     pub(super) fn pack(&self, params: PackParams, ctx: &Context) -> Answer {
         let Prepared { call, request, reading, change } = self.prepare(params, ctx)?;
         reading.check_enabled()?;
-        let asked = Asked::new(&request, &reading.config.pack).map_err(|e| convert::pack_error(&e))?;
+        let asked = Asked::new(&request, &reading.config.pack)?;
         let signature = reading.snapshot.signature();
         let digest = asked.digest(&signature, &reading.repo_id, &reading.config.pack, TOOL_VERSION);
         // The digest that the id of the pack ends with.
@@ -74,7 +74,7 @@ impl Service {
 
     pub(super) fn preview(&self, params: PackParams, ctx: &Context) -> Answer {
         let Prepared { request, reading, change, .. } = self.prepare(params, ctx)?;
-        let asked = Asked::new(&request, &reading.config.pack).map_err(|e| convert::pack_error(&e))?;
+        let asked = Asked::new(&request, &reading.config.pack)?;
         let pack = self.assemble(&reading, (&asked, change.as_ref()), ctx, indexd_pack::preview)?;
         let mut preview = pack.to_json();
         for item in preview["sections"]
@@ -113,7 +113,7 @@ impl Service {
             call.repo = Some(root.display().to_string());
         }
         if call.write && !call.overlays.is_empty() {
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, "a pack with overlays cannot be kept")
+            return Err(ErrorObject::invalid("a pack with overlays cannot be kept")
                 .with_hint("leave write or overlays out: nothing of an unsaved text is stored"));
         }
         let target = target(&call.repo, &call.cwd);
@@ -138,7 +138,7 @@ impl Service {
 
     /// Refuses a wrong request before any wait.
     fn check(&self, request: &Request) -> Result<(), ErrorObject> {
-        Asked::new(request, &self.config.pack).map_err(|e| convert::pack_error(&e))?;
+        Asked::new(request, &self.config.pack)?;
         request.tokenizer.as_deref().map_or(Ok(()), |name| self.counter(name).map(drop))
     }
 
@@ -176,7 +176,7 @@ impl Service {
             stage: &stage,
             decided: &|d| log::decision(d),
         };
-        let mut pack = build(&reading.snapshot, asked, &pack_ctx).map_err(|e| convert::pack_error(&e))?;
+        let mut pack = build(&reading.snapshot, asked, &pack_ctx)?;
         indexd_rim::order::order(&mut pack, asked.options.scoring, &reading.snapshot, &reading.config.packer);
         pack.stats.timings = timings.into_inner().1;
         Ok(pack)
@@ -205,8 +205,7 @@ impl Service {
                 ErrorObject::new(ErrorCode::PackNotFound, message).with_hint("name one with packId")
             })?,
             (None, None) => {
-                let message = "neither a repository nor packId is given";
-                return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
+                return Err(ErrorObject::invalid("neither a repository nor packId is given"));
             }
         };
         json(&*summary)

@@ -90,12 +90,11 @@ impl Service {
         let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
         if !reading.config.index_redact_secrets {
             let message = "an index that holds secrets as they are is not published";
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, message)
-                .with_hint("set index.redact_secrets to true"));
+            return Err(ErrorObject::invalid(message).with_hint("set index.redact_secrets to true"));
         }
         if reading.snapshot.overlays_digest().is_some() {
             let message = "an index with an import of another tool is not published";
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, message)
+            return Err(ErrorObject::invalid(message)
                 .with_hint("take the import back with `ctl import scip --clear`"));
         }
         let layers = self.layers(&p.folder, p.layers)?;
@@ -114,11 +113,10 @@ impl Service {
         let layers = Layers { folder: folder.into(), pieces };
         let is_inside = layers.folder.starts_with(self.registry.pulled_folder())
             && layers.folder.components().all(|c| c.as_os_str() != "..");
-        let refused = |what| ErrorObject::new(ErrorCode::InvalidRequest, what);
         match (is_inside, layers.are_sound()) {
             (true, true) => Ok(layers),
-            (false, _) => Err(refused("the folder is not in the one for such files")),
-            (_, false) => Err(refused("a piece has an impossible name or size")),
+            (false, _) => Err(ErrorObject::invalid("the folder is not in the one for such files")),
+            (_, false) => Err(ErrorObject::invalid("a piece has an impossible name or size")),
         }
     }
 
@@ -126,8 +124,9 @@ impl Service {
         let root = self.located(target(&p.repo, &p.cwd))?;
         let home = self.registry.home(&root);
         let Some(pulls) = self.registry.pulls() else {
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, "indexes share nothing here")
-                .with_hint("set index.share to true"));
+            return Err(
+                ErrorObject::invalid("indexes share nothing here").with_hint("set index.share to true")
+            );
         };
         let answer = |reason: Option<String>, n_files, n_extracted| {
             json(&BeginResult {

@@ -15,7 +15,6 @@ use indexd_proto::export::{ExportParams, ExportResult};
 use indexd_proto::import::{ImportParams, ImportResult};
 use indexd_proto::limits::CHUNK_BYTES_MAX;
 use indexd_proto::rpc::{self, ChunkParams};
-use indexd_proto::workspace::Envelope;
 use indexd_store::{Overlays, StoreError};
 use std::io::Read;
 
@@ -86,24 +85,17 @@ impl Service {
     }
 
     pub(super) fn import(&self, p: ImportParams, ctx: &Context) -> Answer {
-        let asked = import::Asked::of(&p)?;
+        let asked = import::asked(&p)?;
         let wait = p.wait.unwrap_or(LONG_WAIT);
-        let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
+        let mut reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
         let (overlays, mut result) = match asked {
-            import::Asked::Clear => (Overlays::default(), ImportResult::new(Envelope::default())),
-            import::Asked::File(path) => {
-                import::overlays_of(path, &reading.snapshot, reading.workspace.root())?
-            }
+            None => (Overlays::default(), ImportResult::default()),
+            Some(path) => import::overlays_of(path, &reading.snapshot, reading.workspace.root())?,
         };
         ctx.check()?;
-        let Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started, .. } =
-            reading;
-        drop(snapshot);
-        workspace.import(overlays, &|| ctx.cancel.is_cancelled(), &mut reporter(p.progress, ctx))?;
-        let snapshot = workspace.snapshot()?;
-        let overlays = None;
-        let reading =
-            Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started, overlays };
+        drop(reading.snapshot);
+        reading.workspace.import(overlays, &|| ctx.cancel.is_cancelled(), &mut reporter(p.progress, ctx))?;
+        reading.snapshot = reading.workspace.snapshot()?;
         result.envelope = reading.envelope(ctx);
         json(&result)
     }
