@@ -2,8 +2,7 @@
 
 use crate::config::{Mount, PathMap};
 use indexd_proto::error::{ErrorCode, ErrorObject};
-use indexd_proto::share::ShareCounts;
-use indexd_proto::workspace::{PackCounts, WorkspaceStatus};
+use indexd_proto::workspace::StatusResult;
 use indexd_proto::{Call, Id};
 use serde_json::value::RawValue;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,15 +18,9 @@ pub trait Backend: Send + Sync + 'static {
     /// Serves one request.
     fn call(&self, call: Call, context: &Context) -> Answer;
 
-    /// The condition of every workspace, sorted by root.
-    fn workspaces(&self) -> Vec<WorkspaceStatus>;
-
-    /// What packs cost and held.
-    fn packs(&self) -> PackCounts;
-
-    /// Counts of published indexes that were begun with, missed and exported.
-    fn share(&self) -> ShareCounts {
-        ShareCounts::default()
+    /// The condition of every workspace, sorted by root, and counts; the server adds the daemon itself.
+    fn status(&self) -> StatusResult {
+        StatusResult::default()
     }
 
     /// The folders that clients may know by another path.

@@ -25,7 +25,6 @@ use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::limits::WAIT_MS_MAX;
 use indexd_proto::overlay::{Overlay, OverlayFacts};
 use indexd_proto::paths::Dirs;
-use indexd_proto::share::ShareCounts;
 use indexd_proto::sources::OfferResult;
 use indexd_proto::workspace::{Envelope, Wait, WaitMode};
 use indexd_proto::{Call, rpc, workspace as wire};
@@ -305,7 +304,7 @@ impl Backend for Service {
                 json(&wire::WorkspaceStatus { root, ..workspace.status() })
             }
             Call::WorkspaceList(_) => {
-                json(&wire::ListResult { workspaces: self.workspaces(), ..wire::ListResult::new() })
+                json(&wire::ListResult { workspaces: self.registry.list(), ..wire::ListResult::new() })
             }
             Call::WorkspaceRemove(p) => {
                 self.registry.remove(Path::new(&p.repo))?;
@@ -329,19 +328,15 @@ impl Backend for Service {
         }
     }
 
-    fn workspaces(&self) -> Vec<wire::WorkspaceStatus> {
-        self.registry.list()
-    }
-
-    fn packs(&self) -> wire::PackCounts {
-        let counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        let lookups = counters.values().map(|c| c.lookups());
-        let (hits, misses) = lookups.fold((0, 0), |(h, m), (hits, misses)| (h + hits, m + misses));
-        wire::PackCounts { token_cache_hits: hits, token_cache_misses: misses, ..self.metrics.counts() }
-    }
-
-    fn share(&self) -> ShareCounts {
-        self.registry.pulls().map(Pulls::counts).unwrap_or_default()
+    fn status(&self) -> wire::StatusResult {
+        let mut packs = self.metrics.counts();
+        for counter in self.counters.lock().unwrap_or_else(PoisonError::into_inner).values() {
+            let (hits, misses) = counter.lookups();
+            packs.token_cache_hits += hits;
+            packs.token_cache_misses += misses;
+        }
+        let share = self.registry.pulls().map(Pulls::counts).unwrap_or_default();
+        wire::StatusResult { packs, share, workspaces: self.registry.list(), ..wire::StatusResult::new() }
     }
 
     fn path_map(&self) -> Option<&PathMap> {
