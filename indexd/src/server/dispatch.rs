@@ -53,7 +53,7 @@ pub struct Server {
 /// A client's place among the connections; given back when dropped.
 pub struct Connected {
     pub(super) server: Arc<Server>,
-    pub(super) seat: Arc<Seat>,
+    pub(super) seat: Seat,
 }
 
 impl Connected {
