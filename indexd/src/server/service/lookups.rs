@@ -5,7 +5,7 @@ use crate::page;
 use crate::server::backend::{Answer, Context};
 use crate::server::dispatch::json;
 use crate::server::graph::{self, Relation};
-use crate::server::metrics::Compared;
+use crate::server::metrics::compare;
 use crate::server::{card, grep, highlight, log, lookup, place, show, why};
 use indexd_pack::{Asked, Request};
 use indexd_proto::card::CardParams;
@@ -15,6 +15,7 @@ use indexd_proto::grep::GrepParams;
 use indexd_proto::highlight::{HighlightParams, HighlightResult};
 use indexd_proto::search::{DefinitionsParams, Hit, SearchParams, SymbolParams, SymbolResult};
 use indexd_proto::why::WhyParams;
+use indexd_proto::workspace::ShadowCounts;
 use std::path::Path;
 
 impl Service {
@@ -61,18 +62,18 @@ impl Service {
         let pack = Asked::new(&request, &reading.config.pack)
             .map_err(ErrorObject::from)
             .and_then(|asked| self.assemble(reading, (&asked, None), ctx, indexd_pack::answer));
-        match pack {
+        self.metrics.shadowed(match pack {
             Ok(pack) => {
                 let found = hits.iter().map(|h| h.chunk_uid.as_str());
-                let compared = Compared::of(found, pack.items().map(|i| i.chunk_uid.as_str()));
+                let compared = compare(found, pack.items().map(|i| i.chunk_uid.as_str()));
                 log::shadowed(query, &pack.pack_id, compared);
-                self.metrics.shadowed(Some(compared));
+                compared
             }
             Err(e) => {
                 tracing::warn!(code = e.data.code.name(), "a pack beside a search failed");
-                self.metrics.shadowed(None);
+                ShadowCounts { failed: 1, ..ShadowCounts::default() }
             }
-        }
+        });
     }
 
     pub(super) fn symbol(&self, p: SymbolParams, ctx: &Context) -> Answer {
