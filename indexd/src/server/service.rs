@@ -31,7 +31,7 @@ use indexd_proto::{Call, rpc, workspace as wire};
 use indexd_store::Snapshot;
 use indexd_text::{CachedCounter, CounterOptions};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use transfer::Form;
@@ -76,11 +76,14 @@ impl<'a> Target<'a> {
 
     /// The same, which must be there.
     fn named(self) -> Result<(&'a Path, bool), ErrorObject> {
-        self.folder()?.ok_or_else(|| {
-            ErrorObject::invalid("neither repo nor cwd is given")
-                .with_hint("name the root with repo, or a folder inside it with cwd")
-        })
+        self.folder()?.ok_or_else(unnamed)
     }
+}
+
+/// The error of a request that names no workspace.
+fn unnamed() -> ErrorObject {
+    ErrorObject::invalid("neither repo nor cwd is given")
+        .with_hint("name the root with repo, or a folder inside it with cwd")
 }
 
 /// A workspace with one state of its index, and what is known about that state.
@@ -124,6 +127,11 @@ impl Service {
             offers: Offers::default(),
             counters: Mutex::default(),
         })
+    }
+
+    /// The root that a request names, if it names one. Nothing is registered.
+    fn root(&self, target: Target) -> Result<Option<PathBuf>, ErrorObject> {
+        Ok(target.folder()?.map(|(dir, exact)| self.registry.locate(dir, exact)).transpose()?)
     }
 
     fn workspace(&self, target: Target, ctx: &Context) -> Result<Arc<Workspace>, ErrorObject> {

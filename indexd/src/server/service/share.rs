@@ -1,8 +1,8 @@
 //! Published indexes: facts about a tree, rows that go to files, rows that come from them.
 //! Another program talks to the store.
 
-use super::{LONG_WAIT, Service, Target, reporter, target};
-use crate::server::backend::Context;
+use super::{LONG_WAIT, Service, reporter, target, unnamed};
+use crate::server::backend::{Answer, Context};
 use crate::server::convert;
 use crate::server::dispatch::json;
 use crate::workspace::indexing::pieces::Layers;
@@ -22,9 +22,8 @@ use indexd_proto::share::{
 };
 use indexd_proto::workspace::{Phase, State};
 use indexd_store::StoreError;
-use serde_json::value::RawValue;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Commits that a published index is looked for by.
 const COMMITS_MAX: usize = 64;
@@ -44,12 +43,8 @@ impl Service {
         Ok(())
     }
 
-    pub(super) fn share_describe(
-        &self,
-        p: &DescribeParams,
-        ctx: &Context,
-    ) -> Result<Box<RawValue>, ErrorObject> {
-        let root = self.located(target(&p.repo, &p.cwd))?;
+    pub(super) fn share_describe(&self, p: &DescribeParams, ctx: &Context) -> Answer {
+        let root = self.root(target(&p.repo, &p.cwd))?.ok_or_else(unnamed)?;
         let config = self.config.for_repository(&root).unwrap_or_else(|_| self.config.as_ref().clone());
         let mut files = Files::new(&root, &config.index_exclude, KnownFiles::default());
         let changes = files.sweep().map_err(|source| WorkspaceError::Io {
@@ -76,16 +71,7 @@ impl Service {
         })
     }
 
-    fn located(&self, target: Target) -> Result<PathBuf, ErrorObject> {
-        let (path, exact) = target.named()?;
-        Ok(self.registry.locate(path, exact)?)
-    }
-
-    pub(super) fn share_export(
-        &self,
-        p: ShareExportParams,
-        ctx: &Context,
-    ) -> Result<Box<RawValue>, ErrorObject> {
+    pub(super) fn share_export(&self, p: ShareExportParams, ctx: &Context) -> Answer {
         let wait = p.wait.unwrap_or(LONG_WAIT);
         let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
         if !reading.config.index_redact_secrets {
@@ -120,8 +106,8 @@ impl Service {
         }
     }
 
-    pub(super) fn share_begin(&self, p: BeginParams, ctx: &Context) -> Result<Box<RawValue>, ErrorObject> {
-        let root = self.located(target(&p.repo, &p.cwd))?;
+    pub(super) fn share_begin(&self, p: BeginParams, ctx: &Context) -> Answer {
+        let root = self.root(target(&p.repo, &p.cwd))?.ok_or_else(unnamed)?;
         let home = self.registry.home(&root);
         let Some(pulls) = self.registry.pulls() else {
             return Err(
