@@ -111,7 +111,7 @@ fn dirs() -> Result<Dirs, ErrorObject> {
 
 /// The user's settings.
 fn config(dirs: &Dirs) -> Result<Config, ErrorObject> {
-    Config::load(&dirs.config, std::env::vars_os().filter_map(text), &[])
+    Config::load(&dirs.config, std::env::vars_os().filter_map(text))
         .map_err(|e| WorkspaceError::from(e).into())
 }
 

@@ -308,7 +308,7 @@ pub struct ConfigEntry {
     pub value: serde_json::Value,
     /// The built-in value.
     pub default: serde_json::Value,
-    /// `default`, a file, a variable or `command line`.
+    /// `default`, a file or a variable.
     pub origin: String,
 }
 
