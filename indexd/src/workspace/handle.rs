@@ -16,7 +16,7 @@ use crossbeam_channel::{RecvTimeoutError, Sender};
 use indexd_model::{DefKind, Facts, FactsView, FileFacts, Interface, RepoPath};
 use indexd_os::Root;
 use indexd_proto::paths::private_dir;
-use indexd_proto::workspace::{Failure, FailureCode, ImportStatus, WaitMode, WorkspaceStatus};
+use indexd_proto::workspace::{Failure, FailureCode, ImportStatus, Problem, WaitMode, WorkspaceStatus};
 use indexd_store::{Overlays, Snapshot};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -295,6 +295,8 @@ impl Workspace {
         let condition = self.shared.condition();
         let Condition { state, generation, n_files, n_pending, watch, n_watched, n_rescans, .. } = condition;
         let emptied = (n_files == 0 && state == WorkspaceState::Ready).then(|| self.emptied_by()).flatten();
+        let emptied = emptied.map(|sentence| (Problem::AllIgnored, sentence));
+        let (problem_kinds, problems) = condition.problems.into_iter().chain(emptied).unzip();
         WorkspaceStatus {
             root: self.setup.engine.root.display().to_string(),
             repo_id: self.repo_id(),
@@ -311,7 +313,8 @@ impl Workspace {
             import: self.import_status(condition.import_tool),
             n_skipped_names: condition.skipped_names.len() as u64,
             skipped_names: condition.skipped_names.into_iter().take(SKIPPED_SHOWN).collect(),
-            problems: condition.problems.into_values().chain(emptied).collect(),
+            problems,
+            problem_kinds,
             progress: condition.progress,
             index_bytes: folder_bytes(&self.setup.engine.home),
         }
