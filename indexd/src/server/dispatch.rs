@@ -274,7 +274,7 @@ impl Server {
                 uptime_ms: self.started.elapsed().as_millis() as u64,
                 socket: self.identity.socket.clone(),
                 log: self.identity.log.clone(),
-                executable: executable(),
+                executable: std::env::current_exe().unwrap_or_default().display().to_string(),
                 private_bytes: indexd_os::private_bytes(),
                 connections: self.clients.n_taken() as u32,
                 in_flight: self.running.load(Ordering::Relaxed),
@@ -323,14 +323,4 @@ pub(super) fn busy(message: String) -> ErrorObject {
 pub fn json<T: serde::Serialize>(value: &T) -> Answer {
     serde_json::value::to_raw_value(value)
         .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
-}
-
-#[cfg(target_os = "linux")]
-fn executable() -> String {
-    std::fs::read_link("/proc/self/exe").map(|p| p.display().to_string()).unwrap_or_default()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn executable() -> String {
-    std::env::current_exe().map(|p| p.display().to_string()).unwrap_or_default()
 }

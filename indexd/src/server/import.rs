@@ -79,27 +79,26 @@ pub fn overlays_of(
 fn about_nothing(index: &indexd_scip::ForeignIndex, imported: &indexd_scip::Imported) -> ErrorObject {
     let n = index.documents.len();
     let example = index.documents.first().map_or("", |d| &d.path);
-    let (what, hint) = if imported.stale_files.is_empty() {
-        let root = if index.project_root.is_empty() { "no root" } else { &index.project_root };
-        let what = "none of the";
-        if imported.unfit_files.is_empty() {
-            let what = format!(
-                "{what} {n} documents of the index ({example:?}, …) is a file of this workspace; it was made for {root}"
-            );
-            (what, "name the repository that the index was made for with --repo")
-        } else {
-            let what = format!(
-                "{what} {n} documents of the index is about a file with definitions: {} are vendored copies or no source code",
-                imported.unfit_files.len()
-            );
-            (what, "make the index of source code that is not a copy of another project")
-        }
-    } else {
-        let what = format!(
-            "the index is about other contents: {} of its {n} documents do not match their files",
-            imported.stale_files.len()
-        );
-        (what, "make the index again: the files have changed since")
+    let root = if index.project_root.is_empty() { "no root" } else { &index.project_root };
+    let (what, hint) = match (imported.stale_files.len(), imported.unfit_files.len()) {
+        (0, 0) => (
+            format!(
+                "none of the {n} documents of the index ({example:?}, …) is a file of this workspace; it was made for {root}"
+            ),
+            "name the repository that the index was made for with --repo",
+        ),
+        (0, n_unfit) => (
+            format!(
+                "none of the {n} documents of the index is about a file with definitions: {n_unfit} are vendored copies or no source code"
+            ),
+            "make the index of source code that is not a copy of another project",
+        ),
+        (n_stale, _) => (
+            format!(
+                "the index is about other contents: {n_stale} of its {n} documents do not match their files"
+            ),
+            "make the index again: the files have changed since",
+        ),
     };
     ErrorObject::new(ErrorCode::ImportInvalid, what).with_hint(hint)
 }

@@ -238,8 +238,7 @@ impl Service {
     }
 
     fn index_wait(&self, p: wire::WaitParams, ctx: &Context) -> Answer {
-        let wait = p.wait.unwrap_or(LONG_WAIT);
-        let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
+        let reading = self.read(target(&p.repo, &p.cwd), p.wait.or(Some(LONG_WAIT)), p.progress, ctx)?;
         json(&wire::WaitResult {
             workspace: reading.workspace.status(),
             ..wire::WaitResult::new(reading.envelope(ctx))

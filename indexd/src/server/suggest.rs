@@ -45,8 +45,7 @@ fn parted(name: &str) -> (&str, Option<u32>) {
 
 /// The error for a line behind the last one of a file that is there.
 fn behind_the_end(view: &dyn IndexView, name: &str) -> Option<ErrorObject> {
-    let (path, line) = name.rsplit_once(':')?;
-    let line: u32 = line.parse().ok()?;
+    let (path, Some(line)) = parted(name) else { return None };
     let file = view.file_by_path(path)?;
     let n = LineIndex::new(&view.text(file)).count();
     let message = format!("{path} has {n} lines, and none is number {line}");
