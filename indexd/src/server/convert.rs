@@ -1,14 +1,12 @@
 //! Converts our types to wire types, where several methods answer with them. What a single method answers
 //! with is converted in its own module.
 
-use crate::workspace::{Progress, WorkspaceError};
+use crate::workspace::WorkspaceError;
 use indexd_model::view::DefRecord;
-use indexd_model::{DefDoc, DefIdx, IndexView, Lines, Span};
+use indexd_model::{DefDoc, DefIdx, IndexView, Span};
 use indexd_pack::graph::names;
-use indexd_proto::Id;
+use indexd_pack::pack::line_range;
 use indexd_proto::error::{ErrorCode, ErrorObject, UNMARKED};
-use indexd_proto::pack::LineRange;
-use indexd_proto::rpc::ProgressParams;
 use indexd_proto::search::Symbol;
 use indexd_proto::workspace::FailureCode;
 use indexd_store::StoreError;
@@ -18,16 +16,6 @@ use std::ops::RangeInclusive;
 pub const RETRY_MS: u64 = 500;
 /// Characters of a signature that are shown.
 const SIGNATURE_CHARS_MAX: usize = 200;
-
-/// A progress notification.
-pub fn progress(id: &Id, p: Progress) -> ProgressParams {
-    ProgressParams { id: id.clone(), phase: p.phase, done: p.done, total: p.total }
-}
-
-/// 1-based inclusive lines.
-pub fn lines(l: Lines) -> LineRange {
-    LineRange { start: l.start, end: l.end }
-}
 
 /// A definition, or a whole file.
 pub fn symbol(view: &dyn IndexView, def: DefDoc) -> Symbol {
@@ -39,7 +27,7 @@ pub fn symbol(view: &dyn IndexView, def: DefDoc) -> Symbol {
         qualified_name: record.qualified.to_string(),
         kind: if whole_file { "file" } else { record.kind.name() }.to_owned(),
         file_rel_path: view.path(record.file).to_string(),
-        lines: lines(record.lines),
+        lines: line_range(record.lines),
         line: if whole_file { 1 } else { record.name_line },
         signature: signature(view, &record),
         test: names::is_test(view, &record),

@@ -5,10 +5,11 @@ use indexd_model::facts::DefIdx;
 use indexd_model::limits::{EXPECT_BYTES_MAX, EXPECT_MAX};
 use indexd_model::view::Field;
 use indexd_model::{DefDoc, IndexView};
+use indexd_pack::canonical::round6;
 use indexd_pack::graph::names;
 use indexd_pack::identity::Sources;
 use indexd_pack::naming::{self, Named};
-use indexd_pack::pack::Basis;
+use indexd_pack::pack::{Basis, line_range};
 use indexd_pack::places::{self, Place};
 use indexd_pack::query::Query;
 use indexd_pack::request::SeedProvider;
@@ -81,7 +82,7 @@ pub fn search(
     }
     let hits = listed.into_iter().map(|found| {
         let mut hit = hit(&mut units, &mut sources, &mut words, &named, found);
-        hit.score = round(found.total / top);
+        hit.score = round6(found.total / top);
         let def = found.unit.def.some().filter(|_| neighbors);
         hit.neighbors = def.map(|def| super::card::neighbors(view, def));
         hit
@@ -135,7 +136,7 @@ fn hit(
     let source = sources.of(view, unit.file);
     let range = source.utf16(unit.span());
     let features = &found.scored.features;
-    let signals = FEATURES.iter().map(|f| (f.name.to_owned(), round(features.get(f.feature))));
+    let signals = FEATURES.iter().map(|f| (f.name.to_owned(), round6(features.get(f.feature))));
     let symbol = unit.def.some().map(|def| convert::symbol(view, def)).filter(|s| !s.signature.is_empty());
     let mut matches = Vec::new();
     words.matcher.find(source.slice(source.lines().lines_span(unit.lines())), &mut matches);
@@ -151,7 +152,7 @@ fn hit(
     Hit {
         file_rel_path: found.file.path.to_string(),
         range: Range { start: range.start, end: range.end },
-        lines: convert::lines(unit.lines()),
+        lines: line_range(unit.lines()),
         title: symbol.as_ref().map_or_else(title, |s| s.signature.clone()),
         chunk_uid: sources.uid(units, unit).to_string(),
         symbol_id: symbol.and_then(|s| s.symbol_id),
@@ -234,8 +235,4 @@ fn checked_text(what: &str, text: &str) -> Result<(), ErrorObject> {
         return Err(ErrorObject::invalid(format!("{what} is longer than {QUERY_BYTES_MAX} bytes")));
     }
     Ok(())
-}
-
-fn round(x: f64) -> f64 {
-    (x * 1e6).round() / 1e6
 }

@@ -25,9 +25,10 @@ use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::limits::WAIT_MS_MAX;
 use indexd_proto::overlay::{Overlay, OverlayFacts};
 use indexd_proto::paths::Dirs;
+use indexd_proto::rpc::{self, ProgressParams};
 use indexd_proto::sources::OfferResult;
 use indexd_proto::workspace::{Envelope, Wait, WaitMode};
-use indexd_proto::{Call, rpc, workspace as wire};
+use indexd_proto::{Call, workspace as wire};
 use indexd_store::Snapshot;
 use indexd_text::{CachedCounter, CounterOptions};
 use std::collections::BTreeMap;
@@ -241,7 +242,8 @@ impl Service {
         let reading = self.read(target(&p.repo, &p.cwd), p.wait.or(Some(LONG_WAIT)), p.progress, ctx)?;
         json(&wire::WaitResult {
             workspace: reading.workspace.status(),
-            ..wire::WaitResult::new(reading.envelope(ctx))
+            envelope: reading.envelope(ctx),
+            ..wire::WaitResult::default()
         })
     }
 
@@ -254,13 +256,13 @@ impl Service {
             root: workspace.root().display().to_string(),
             bytes_before,
             bytes,
-            ..wire::CompactResult::new()
+            ..wire::CompactResult::default()
         })
     }
 
     fn gc(&self, p: &wire::GcParams) -> Answer {
         let removed = self.registry.gc(Collect::by_hand(&self.config), p.dry_run);
-        json(&wire::GcResult { dry_run: p.dry_run, removed, ..wire::GcResult::new() })
+        json(&wire::GcResult { dry_run: p.dry_run, removed, ..wire::GcResult::default() })
     }
 
     fn config_show(&self, p: &wire::ConfigParams) -> Answer {
@@ -271,7 +273,7 @@ impl Service {
             }
             None => self.config.entries(),
         };
-        json(&wire::ConfigResult { entries, ..wire::ConfigResult::new() })
+        json(&wire::ConfigResult { entries, ..wire::ConfigResult::default() })
     }
 }
 
@@ -285,7 +287,7 @@ impl Backend for Service {
             Call::Map(p) => self.map(p, ctx),
             Call::ContextPack(p) => self.context_pack(p, ctx),
             Call::ContextOffer(p) => {
-                json(&OfferResult { awaited: self.offers.put(p)?, ..OfferResult::new() })
+                json(&OfferResult { awaited: self.offers.put(p)?, ..OfferResult::default() })
             }
             Call::ContextShow(p) => self.context_show(&p),
             Call::Search(p) => self.search(p, ctx),
@@ -311,7 +313,7 @@ impl Backend for Service {
                 json(&wire::WorkspaceStatus { root, ..workspace.status() })
             }
             Call::WorkspaceList(_) => {
-                json(&wire::ListResult { workspaces: self.registry.list(), ..wire::ListResult::new() })
+                json(&wire::ListResult { workspaces: self.registry.list(), ..wire::ListResult::default() })
             }
             Call::WorkspaceRemove(p) => {
                 self.registry.remove(Path::new(&p.repo))?;
@@ -343,7 +345,7 @@ impl Backend for Service {
             packs.token_cache_misses += misses;
         }
         let share = self.registry.pulls().map(Pulls::counts).unwrap_or_default();
-        wire::StatusResult { packs, share, workspaces: self.registry.list(), ..wire::StatusResult::new() }
+        wire::StatusResult { packs, share, workspaces: self.registry.list(), ..wire::StatusResult::default() }
     }
 
     fn path_map(&self) -> Option<&PathMap> {
@@ -423,7 +425,9 @@ fn reporter<'a>(wanted: bool, ctx: &'a Context) -> impl FnMut(Progress) + 'a {
         if wanted && last.is_none_or(|t| t.elapsed() >= PROGRESS_INTERVAL) {
             last = Some(Instant::now());
             // A client that is gone is noticed by the check of the caller.
-            let _ = ctx.send(rpc::request(None, "$/progress", convert::progress(&ctx.id, p)));
+            let Progress { phase, done, total } = p;
+            let params = ProgressParams { id: ctx.id.clone(), phase, done, total };
+            let _ = ctx.send(rpc::request(None, "$/progress", params));
         }
     }
 }

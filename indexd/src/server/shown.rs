@@ -81,7 +81,7 @@ fn summary(
         sources: ContextSummary::sources_of(&chunks),
         chunks,
         settings,
-        ..ContextSummary::new()
+        ..ContextSummary::default()
     }
 }
 

@@ -10,12 +10,12 @@ pub mod scan;
 pub mod text;
 
 use crate::server::backend::Cancel;
-use crate::server::convert;
 use grep_matcher::Matcher as _;
 use ignore::overrides::OverrideBuilder;
 use ignore::types::TypesBuilder;
 use indexd_model::view::{CONFIDENCE_CERTAIN, DefRecord};
 use indexd_model::{DefDoc, DefIdx, FactsView as _, FileDoc, IndexView as _, LineIndex, Span};
+use indexd_pack::pack::line_range;
 use indexd_proto::error::ErrorObject;
 use indexd_proto::grep::{GrepFile, GrepLine, GrepParams, GrepResult, GrepRole, GrepScope, GrepTarget};
 use indexd_proto::limits::{GREP_CONTEXT_MAX, GREP_LINES_MAX};
@@ -285,8 +285,7 @@ impl Answer<'_> {
         let is_in_function = records.iter().any(|r| r.kind.is_callable());
         let is_told = |r: &&DefRecord| !is_in_function || r.kind.is_callable() || r.kind.is_type();
         let named = records.iter().rev().filter(is_told).find(|r| !r.name.is_empty());
-        out.within =
-            named.map(|r| GrepScope { name: r.qualified.to_string(), lines: convert::lines(r.lines) });
+        out.within = named.map(|r| GrepScope { name: r.qualified.to_string(), lines: line_range(r.lines) });
     }
 
     /// The role and the target of a line by its edges, imports and locals.

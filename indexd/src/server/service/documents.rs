@@ -115,7 +115,8 @@ impl Service {
         };
         json(&SourcesResult {
             packed: packed?.as_object().cloned().unwrap_or_default(),
-            ..SourcesResult::new(reading.envelope(ctx))
+            envelope: reading.envelope(ctx),
+            ..SourcesResult::default()
         })
     }
 

@@ -81,7 +81,7 @@ impl Service {
         let (symbols, n_symbols) =
             lookup::symbols(&reading.snapshot, &reading.symbol(&p.cwd, &p.name), p.limit)
                 .map_err(|e| reading.qualified(e))?;
-        json(&SymbolResult { symbols, n_symbols, ..SymbolResult::new(reading.envelope(ctx)) })
+        json(&SymbolResult { symbols, n_symbols, envelope: reading.envelope(ctx), ..SymbolResult::default() })
     }
 
     pub(super) fn card(&self, p: CardParams, ctx: &Context) -> Answer {
@@ -97,7 +97,7 @@ impl Service {
     pub(super) fn highlight(&self, p: HighlightParams, ctx: &Context) -> Answer {
         let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
         let lines = highlight::highlight(&reading.snapshot, &p.places, &ctx.cancel)?;
-        json(&HighlightResult { lines, ..HighlightResult::new(reading.envelope(ctx)) })
+        json(&HighlightResult { lines, envelope: reading.envelope(ctx), ..HighlightResult::default() })
     }
 
     pub(super) fn why(&self, p: WhyParams, ctx: &Context) -> Answer {

@@ -82,7 +82,7 @@ impl Service {
                 excerpt.as_object_mut().map(|e| e.remove("text"));
             }
         }
-        json(&PreviewResult { preview, ..PreviewResult::new(reading.envelope(ctx)) })
+        json(&PreviewResult { preview, envelope: reading.envelope(ctx), ..PreviewResult::default() })
     }
 
     /// Puts the items of packs that the reader has in the place of their ids; unknown ids stay.

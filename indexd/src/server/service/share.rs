@@ -121,7 +121,7 @@ impl Service {
                 reason: reason.unwrap_or_default(),
                 n_files,
                 n_extracted,
-                ..BeginResult::new()
+                ..BeginResult::default()
             })
         };
         let Some(folder) = &p.folder else {
