@@ -90,7 +90,7 @@ impl ErrorObject {
 }
 
 impl From<PackError> for ErrorObject {
-    /// The reason for which there is no pack.
+    /// Makes the error of an answer without a pack.
     fn from(e: PackError) -> Self {
         let object = Self::new(e.code(), e.to_string());
         match e {

@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 kinds! {
     /// A question about the graph.
     Relation {
-        /// Who calls it.
+        /// Its callers.
         #[default]
         Callers = "callers",
-        /// What it calls.
+        /// Its callees.
         Callees = "callees",
-        /// Where it is used in any way.
+        /// All its uses.
         Refs = "refs",
-        /// What depends on it, step by step; for a type, on its members too.
+        /// All that depends on it, step by step; for a type, on its members too.
         Impact = "impact",
-        /// What implements or overrides it, and what it implements or overrides.
+        /// Implementations and overrides of it, and those that it implements or overrides.
         Implementations = "implementations",
-        /// What uses it and what it uses.
+        /// Its users, and all that it uses.
         Around = "around",
     }
 
