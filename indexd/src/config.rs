@@ -1,6 +1,6 @@
 //! Configuration: one typed struct, TOML files, and where each value came from.
 //!
-//! Precedence, strongest first: flags, `INDEXD_*` variables, for `context.*` the repository's
+//! Precedence, strongest first: `INDEXD_*` variables, for `context.*` the repository's
 //! `.agent/config.yml` and `rauf.yaml`, its `.indexd.toml`, the user's `config.toml`, defaults. A repository may narrow and never widen: it can lower a budget or
 //! add an exclude, not raise or remove one, and settings of the machine are none of its business.
 //! In our own files an unknown key is an error that names the nearest key.
@@ -92,8 +92,6 @@ pub enum Origin {
     Repository(PathBuf),
     /// An environment variable of this name.
     Environment(String),
-    /// A command-line option.
-    Flag,
 }
 
 impl Origin {
@@ -103,7 +101,6 @@ impl Origin {
             Self::User(_) => LimitSource::UserFile,
             Self::Repository(_) => LimitSource::RepositoryFile,
             Self::Environment(_) => LimitSource::Environment,
-            Self::Flag => LimitSource::CommandLine,
         }
     }
 }
@@ -114,7 +111,6 @@ impl std::fmt::Display for Origin {
             Self::Default => f.write_str("default"),
             Self::User(path) | Self::Repository(path) => write!(f, "{}", path.display()),
             Self::Environment(name) => f.write_str(name),
-            Self::Flag => f.write_str("command line"),
         }
     }
 }
@@ -142,22 +138,6 @@ struct OptionInfo {
     range: &'static [(Option<u64>, u64)],
     get: fn(&Config) -> Value,
     set: fn(&mut Config, Value) -> Result<(), serde_json::Error>,
-}
-
-/// A variable that looks like a setting and is none. It is no error, as a key in a file is: the same
-/// environment may serve several versions of the programs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ignored {
-    /// Its name.
-    pub variable: String,
-    /// The variable of a setting that is spelled most alike.
-    pub nearest: String,
-}
-
-impl std::fmt::Display for Ignored {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} is no setting and is ignored; did you mean {}?", self.variable, self.nearest)
-    }
 }
 
 /// Variables that concern where files are and how the programs run, not what [`Config`] holds.
@@ -191,7 +171,8 @@ macro_rules! options {
             /// Weights and limits of packs of offered sources.
             pub packer: Settings,
             origins: BTreeMap<String, Origin>,
-            ignored: Vec<Ignored>,
+            /// Variables that set nothing, one sentence each.
+            ignored: Vec<String>,
             /// What files of other tools say that is not used, one sentence each.
             unused: Vec<String>,
         }
@@ -348,16 +329,12 @@ pub fn stamp(root: &Path) -> Stamp {
 pub const USER_FILE: &str = "config.toml";
 
 impl Config {
-    /// Reads the user's file in `dir`, then `INDEXD_*` of `env`, then `flags` (dotted key, value).
+    /// Reads the user's file in `dir`, then `INDEXD_*` of `env`.
     /// An absent file is an empty one.
     ///
     /// # Errors
     /// Every [`ConfigError`] but `Widens`; the first one found, in file order.
-    pub fn load(
-        dir: &Path,
-        env: impl IntoIterator<Item = (String, String)>,
-        flags: &[(String, String)],
-    ) -> Result<Self, ConfigError> {
+    pub fn load(dir: &Path, env: impl IntoIterator<Item = (String, String)>) -> Result<Self, ConfigError> {
         let mut config = Self::default();
         let path = dir.join(USER_FILE);
         for (key, value) in read_file(&path)? {
@@ -370,16 +347,14 @@ impl Config {
                 config.set_text(&key, text, Origin::Environment(name))?;
             }
         }
-        for (key, text) in flags {
-            config.set_text(key, text, Origin::Flag)?;
-        }
         config.ignored = ignored(env.keys());
         config.check_context()?;
         Ok(config)
     }
 
-    /// The `INDEXD_*` variables that set nothing, in order of their names.
-    pub fn ignored(&self) -> &[Ignored] {
+    /// The `INDEXD_*` variables that set nothing, in order of their names, one sentence each. They are not errors,
+    /// as a key in a file is: the same environment may serve several versions of the programs.
+    pub fn ignored(&self) -> &[String] {
         &self.ignored
     }
 
@@ -389,7 +364,7 @@ impl Config {
     }
 
     /// These settings narrowed by the `.indexd.toml` of the repository at `root`, and by what files of
-    /// other tools there say of `context.*`. What a flag or a variable set stays.
+    /// other tools there say of `context.*`. The value of a variable stays.
     ///
     /// # Errors
     /// As [`Config::load`], and `Widens` for what a repository may not do.
@@ -418,7 +393,7 @@ impl Config {
             origin: origin.clone(),
         })?;
         match self.origin(key) {
-            Origin::Environment(_) | Origin::Flag => Ok(()),
+            Origin::Environment(_) => Ok(()),
             _ => self.set(key, value, origin),
         }
     }
@@ -653,13 +628,14 @@ fn unknown(key: &str, origin: Origin) -> ConfigError {
     ConfigError::UnknownKey { key: key.to_owned(), nearest: nearest(key, keys()), origin }
 }
 
-fn ignored<'a>(names: impl Iterator<Item = &'a String>) -> Vec<Ignored> {
+fn ignored<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
     let known: Vec<String> =
         keys().iter().map(|k| variable(k)).chain(OTHER_VARIABLES.map(str::to_owned)).collect();
-    names
-        .filter(|name| name.starts_with("INDEXD_") && !known.contains(name))
-        .map(|name| Ignored { variable: name.clone(), nearest: nearest(name, known.clone()) })
-        .collect()
+    let said = |name: &String| {
+        let nearest = nearest(name, known.clone());
+        format!("{name} is no setting and is ignored; did you mean {nearest}?")
+    };
+    names.filter(|name| name.starts_with("INDEXD_") && !known.contains(name)).map(said).collect()
 }
 
 /// The name of `known` that is spelled most like `name`, the first of several.

@@ -8,6 +8,7 @@ use indexd::server::dispatch::Identity;
 use indexd::server::limits::{CI_IDLE_EXIT, LOCK_TIMEOUT, THREAD_KEPT, THREADS_MAX};
 use indexd::server::service::Service;
 use indexd::server::{Server, convert, log};
+use indexd::workspace::WorkspaceError;
 use indexd::workspace::indexing::recovery::FAULTS;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::paths::Dirs;
@@ -110,8 +111,8 @@ fn dirs() -> Result<Dirs, ErrorObject> {
 
 /// The user's settings.
 fn config(dirs: &Dirs) -> Result<Config, ErrorObject> {
-    Config::load(&dirs.config, std::env::vars_os().filter_map(text), &[])
-        .map_err(|e| convert::config_error(&e))
+    Config::load(&dirs.config, std::env::vars_os().filter_map(text))
+        .map_err(|e| WorkspaceError::from(e).into())
 }
 
 /// Starts a process without a terminal, and waits until it answers. It is started by a child that ends, so

@@ -15,6 +15,7 @@ use base64::Engine as _;
 use code::Code;
 use editor::Editor;
 use indexd_model::Language;
+use indexd_model::path::file_name_of;
 use indexd_proto::pack::{ChangeReport, Item, Pack, Section};
 use indexd_proto::symbol::{name_of_symbol, rule_in_words, section_in_words};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -67,14 +68,14 @@ fn list(pack: &Pack) -> Markup {
                 summary { (pack.sections.iter().map(|s| s.items.len()).sum::<usize>()) " items" }
                 @if pack.change.is_some() {
                     p.dim { "change" }
-                    ul { @for (i, f) in files.enumerate() { (row(format!("#file-{}", i + 1), plain(base(&f.file_rel_path)), f.status.name().to_owned())) } }
+                    ul { @for (i, f) in files.enumerate() { (row(format!("#file-{}", i + 1), plain(file_name_of(&f.file_rel_path)), f.status.name().to_owned())) } }
                 }
                 @for section in shown {
                     p.dim { (plain(&section_in_words(&section.name))) }
                     ol start=(n + 1) {
                         @for i in &section.items {
                             @let number = { n += 1; n };
-                            (row(format!("#item-{number}"), name(i), format!("{}:{}", plain(base(i.path())), i.lines().start)))
+                            (row(format!("#item-{number}"), name(i), format!("{}:{}", plain(file_name_of(i.path())), i.lines().start)))
                         }
                     }
                 }
@@ -94,10 +95,6 @@ fn grouped(n: u64) -> String {
     let groups: Vec<&str> =
         digits.as_bytes().rchunks(3).rev().filter_map(|g| std::str::from_utf8(g).ok()).collect();
     groups.join(",")
-}
-
-fn base(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// The name of an item: that of its symbol, else its title.

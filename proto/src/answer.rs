@@ -35,13 +35,6 @@ macro_rules! answer {
                 }
             }
         }
-
-        impl $name {
-            /// An answer that holds nothing yet.
-            pub fn new($($envelope: $crate::workspace::Envelope)?) -> Self {
-                Self { $($envelope,)? ..Self::default() }
-            }
-        }
     )*};
 }
 pub(crate) use answer;

@@ -1,7 +1,7 @@
 //! The error object of an answer.
 
-use indexd_api::JsonSchema;
 pub use indexd_api::error::ErrorCode;
+use indexd_api::{JsonSchema, PackError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -55,6 +55,11 @@ impl ErrorObject {
         }
     }
 
+    /// The error of a request that is wrong in itself.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::InvalidRequest, message)
+    }
+
     /// Replaces the number, where the standard has a better one than the code's own.
     #[must_use]
     pub fn with_number(mut self, number: i32) -> Self {
@@ -81,6 +86,19 @@ impl ErrorObject {
     pub fn with_details(mut self, details: Value) -> Self {
         self.data.details = Some(details);
         self
+    }
+}
+
+impl From<PackError> for ErrorObject {
+    /// Makes the error of an answer without a pack.
+    fn from(e: PackError) -> Self {
+        let object = Self::new(e.code(), e.to_string());
+        match e {
+            PackError::IndexMissing { asked, held } => {
+                object.with_details(serde_json::json!({"asked": asked, "indexSignature": held}))
+            }
+            _ => object,
+        }
     }
 }
 

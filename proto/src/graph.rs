@@ -6,6 +6,7 @@ use crate::overlay::Overlay;
 use crate::search::Symbol;
 use crate::workspace::Wait;
 use indexd_api::JsonSchema;
+pub use indexd_api::graph::{EdgeWord, NoEdge, Relation};
 use indexd_api::params;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -48,8 +49,8 @@ pub enum Picture {
 answer! {
     /// Answer to the graph methods.
     GraphResult("GraphResult", envelope) {
-        /// `callers`, `callees`, `refs`, `impact`, `implementations` or `around`.
-        relation: String,
+        /// The question.
+        relation: Relation,
         /// What the name was taken for, those first that are used most, product code before tests, docs and
         /// generated files. All were walked from; the first 20 are here unless `all` is asked for.
         roots: Vec<Symbol>,
@@ -96,8 +97,8 @@ pub struct Through {
 pub struct GraphEdge {
     /// Steps from a root, from 1.
     pub depth: u32,
-    /// `call`, `usage`, `import`, `export`, `dataflow`, `inherit`, `implement` or `dispatch`.
-    pub kind: String,
+    /// Its kind.
+    pub kind: EdgeWord,
     /// The definition around the use; of `dataflow` the one that a value comes from.
     pub source: Symbol,
     /// What the use names; of `dataflow` where the value goes.
@@ -156,7 +157,7 @@ pub struct Coverage {
     #[serde(default)]
     pub recovered_with_name: u64,
     /// The same by reason.
-    pub unresolved_by_reason: BTreeMap<String, u64>,
+    pub unresolved_by_reason: BTreeMap<NoEdge, u64>,
     /// The first of them, what could be a use first, external names last, product code before tests; ten, or
     /// all with `all`.
     pub unresolved_examples: Vec<UnresolvedPlace>,
@@ -174,9 +175,8 @@ pub struct UnresolvedPlace {
     pub file_rel_path: String,
     /// 1-based line.
     pub line: u32,
-    /// `external`, `builtin`, `unknown-receiver`, `not-found`, `dynamic`, `not-understood`, `string` or
-    /// `not-followed`: text of a language, or of a part of it, whose uses are not resolved.
-    pub reason: String,
+    /// The reason.
+    pub reason: NoEdge,
     /// The qualified name of the definition around it; empty at file level.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub within: String,

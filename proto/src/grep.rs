@@ -5,7 +5,7 @@ use crate::overlay::Overlay;
 use crate::pack::LineRange;
 use crate::workspace::Wait;
 use indexd_api::JsonSchema;
-use indexd_api::params;
+use indexd_api::{kinds, params};
 use serde::{Deserialize, Serialize};
 
 params! {
@@ -49,38 +49,31 @@ params! {
     }
 }
 
-/// What a line is, where it matches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum GrepRole {
-    /// The name of a definition.
-    Def,
-    /// A call.
-    Call,
-    /// Another use: a value, a type, a field.
-    Ref,
-    /// An import.
-    Import,
-    /// Inside a string.
-    String,
-    /// Inside a comment.
-    Comment,
-    /// Neither the syntax nor the edges say.
-    Unknown,
+kinds! {
+    /// What a line is, where it matches.
+    GrepRole {
+        /// The name of a definition.
+        Def = "def",
+        /// A call.
+        Call = "call",
+        /// Another use: a value, a type, a field.
+        Ref = "ref",
+        /// An import.
+        Import = "import",
+        /// Inside a string.
+        String = "string",
+        /// Inside a comment.
+        Comment = "comment",
+        /// Neither the syntax nor the edges say.
+        #[default]
+        Unknown = "unknown",
+    }
 }
 
 impl GrepRole {
     /// The name on the wire; `?` for unknown ones.
     pub fn mark(self) -> &'static str {
-        match self {
-            Self::Def => "def",
-            Self::Call => "call",
-            Self::Ref => "ref",
-            Self::Import => "import",
-            Self::String => "string",
-            Self::Comment => "comment",
-            Self::Unknown => "?",
-        }
+        if self == Self::Unknown { "?" } else { self.name() }
     }
 }
 

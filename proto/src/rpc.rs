@@ -66,49 +66,44 @@ impl<'a> Incoming<'a> {
     /// is no JSON, `POC_E_INVALID_REQUEST` for what is no request, `POC_E_CONTRACT_VERSION` for a
     /// `v` that is not spoken.
     pub fn parse(line: &'a [u8]) -> Result<Self, (Option<Id>, ErrorObject)> {
+        let raw = RawIncoming::parse(line).map_err(|e| (None, e))?;
+        let id = raw.id.map(|id| serde_json::from_str(id.get())).transpose();
+        let id: Option<Id> = id.map_err(|_| (None, invalid("id must be a whole number or a string")))?;
+        match raw.call() {
+            Ok((method, params)) => Ok(Self { id, method, params }),
+            Err(e) => Err((id, e)),
+        }
+    }
+}
+
+impl<'a> RawIncoming<'a> {
+    fn parse(line: &'a [u8]) -> Result<Self, ErrorObject> {
         let text = std::str::from_utf8(line).map_err(|e| {
-            (
-                None,
-                ErrorObject::new(
-                    ErrorCode::Parse,
-                    format!("the line is not UTF-8 at byte {}", e.valid_up_to()),
-                ),
-            )
+            let message = format!("the line is not UTF-8 at byte {}", e.valid_up_to());
+            ErrorObject::new(ErrorCode::Parse, message)
         })?;
         if text.trim_start().starts_with('[') {
-            return Err((
-                None,
-                invalid("batches are not served")
-                    .with_hint("send one object a line; answers come by id in any order"),
-            ));
+            let hint = "send one object a line; answers come by id in any order";
+            return Err(invalid("batches are not served").with_hint(hint));
         }
-        let raw: RawIncoming<'a> = serde_json::from_str(text).map_err(|e| (None, unreadable(text, &e)))?;
-        let id = match raw.id.map(RawValue::get) {
-            None => None,
-            Some(id) => match serde_json::from_str(id) {
-                Ok(id) => Some(id),
-                Err(_) => return Err((None, invalid("id must be a whole number or a string"))),
-            },
-        };
-        let fail = |e: ErrorObject| (id.clone(), e);
-        if raw.jsonrpc.as_deref().is_some_and(|v| v != "2.0") {
-            return Err(fail(invalid("jsonrpc must be \"2.0\"")));
+        serde_json::from_str(text).map_err(|e| unreadable(text, &e))
+    }
+
+    /// The method and its parameters.
+    fn call(self) -> Result<(Cow<'a, str>, &'a str), ErrorObject> {
+        if self.jsonrpc.is_some_and(|v| v != "2.0") {
+            return Err(invalid("jsonrpc must be \"2.0\""));
         }
-        if let Some(v) = raw.v
+        if let Some(v) = self.v
             && !(PROTOCOL_VERSION_MIN..=PROTOCOL_VERSION).contains(&v)
         {
-            return Err(fail(unknown_version(v, v)));
+            return Err(unknown_version(v, v));
         }
-        let Some(method) = raw.method else {
-            return Err(fail(invalid("method is missing")));
-        };
-        let params = raw.params.map_or("{}", RawValue::get);
-        if !params.starts_with('{') {
-            return Err(fail(
-                invalid("params must be an object").with_number(ErrorCode::InvalidRequest.number()),
-            ));
+        let method = self.method.ok_or_else(|| invalid("method is missing"))?;
+        match self.params.map_or("{}", RawValue::get) {
+            params if params.starts_with('{') => Ok((method, params)),
+            _ => Err(ErrorObject::invalid("params must be an object")),
         }
-        Ok(Self { id, method, params })
     }
 }
 
@@ -124,7 +119,7 @@ pub fn unknown_version(min: u32, max: u32) -> ErrorObject {
 
 /// An envelope that is no request: the standard's -32600.
 fn invalid(message: &str) -> ErrorObject {
-    ErrorObject::new(ErrorCode::InvalidRequest, message).with_number(-32600)
+    ErrorObject::invalid(message).with_number(-32600)
 }
 
 fn unreadable(text: &str, e: &serde_json::Error) -> ErrorObject {

@@ -94,6 +94,27 @@ kinds! {
         Write = "write",
     }
 
+    /// A kind of problem that does not keep a workspace from answering.
+    Problem {
+        /// The repository's settings are refused.
+        #[default]
+        Settings = "settings",
+        /// Some files or folders may not be read.
+        Unreadable = "unreadable",
+        /// The file system does not report changes.
+        RemoteFileSystem = "remote-file-system",
+        /// The system has no watcher.
+        NoWatcher = "no-watcher",
+        /// The limit on watched folders is reached.
+        WatchLimit = "watch-limit",
+        /// Some folders cannot be watched for another reason.
+        Unwatchable = "unwatchable",
+        /// The index was damaged and rebuilt.
+        Rebuilt = "rebuilt",
+        /// A rule leaves every file out.
+        AllIgnored = "all-ignored",
+    }
+
     /// Why an index is removed.
     Reason {
         /// Its repository is gone.
@@ -103,6 +124,22 @@ kinds! {
         Unused = "unused",
         /// It belongs to no registered repository.
         Unregistered = "unregistered",
+    }
+}
+
+impl Problem {
+    /// Returns true if the problem keeps changes from being noticed, so that requests compare the tree.
+    pub fn is_of_watching(self) -> bool {
+        matches!(self, Self::RemoteFileSystem | Self::NoWatcher | Self::WatchLimit | Self::Unwatchable)
+    }
+
+    /// The command that solves it, which its sentence ends with behind a colon.
+    pub fn command(self) -> Option<&'static str> {
+        match self {
+            Self::NoWatcher => Some("sudo sysctl fs.inotify.max_user_instances=512"),
+            Self::WatchLimit => Some("sudo sysctl fs.inotify.max_user_watches=524288"),
+            _ => None,
+        }
     }
 }
 
@@ -308,7 +345,7 @@ pub struct ConfigEntry {
     pub value: serde_json::Value,
     /// The built-in value.
     pub default: serde_json::Value,
-    /// `default`, a file, a variable or `command line`.
+    /// `default`, a file or a variable.
     pub origin: String,
 }
 
@@ -486,6 +523,9 @@ pub struct WorkspaceStatus {
     /// Things worth knowing, one sentence each.
     #[serde(default)]
     pub problems: Vec<String>,
+    /// The kind of each.
+    #[serde(default)]
+    pub problem_kinds: Vec<Problem>,
     /// The work under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<WorkProgress>,

@@ -3,7 +3,7 @@
 use indexd::server::backend::Cancel;
 use indexd::server::graph::{Relation, walk};
 use indexd_oracle::Oracle;
-use indexd_proto::graph::{GraphParams, GraphResult as Walk};
+use indexd_proto::graph::{EdgeWord, GraphParams, GraphResult as Walk};
 
 fn ask(tree: &[(&str, &str)], relation: Relation, symbol: &str) -> Walk {
     let params = GraphParams { symbol: symbol.to_owned(), ..GraphParams::default() };
@@ -317,7 +317,11 @@ fn implementations_go_both_ways() {
     let params = GraphParams { symbol: "One.run".to_owned(), dispatch: true, ..GraphParams::default() };
     let found = walk(&Oracle::of(&tree), Relation::Callers, &params, &Cancel::default()).unwrap();
     assert_eq!(found.through[0].owner.name, "Base");
-    assert!(found.edges.iter().any(|e| e.kind == "dispatch" || e.kind == "call"), "{:?}", edges(&found));
+    assert!(
+        found.edges.iter().any(|e| matches!(e.kind, EdgeWord::Dispatch | EdgeWord::Call)),
+        "{:?}",
+        edges(&found)
+    );
 }
 
 /// An interface that very many types satisfy has them all: no method of it needs a rare name.

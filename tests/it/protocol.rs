@@ -13,7 +13,6 @@ use indexd::server::limits::{
 use indexd_proto::Call;
 use indexd_proto::limits::FRAME_BYTES_MAX;
 use indexd_proto::rpc::{self, ChunkParams};
-use indexd_proto::workspace::{PackCounts, WorkspaceStatus};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -60,14 +59,6 @@ impl Backend for Scripted {
             _ => {}
         }
         dispatch::json(&json!({"echo": params.query}))
-    }
-
-    fn workspaces(&self) -> Vec<WorkspaceStatus> {
-        Vec::new()
-    }
-
-    fn packs(&self) -> PackCounts {
-        PackCounts::default()
     }
 
     fn shutdown(&self) {

@@ -407,7 +407,7 @@ fn exports_that_nobody_reads_wait_on_the_disk() {
     let waiting = fds.filter(|fd| {
         let fd = fd.as_ref().unwrap().path();
         let name = fs::read_link(&fd).unwrap_or_default().to_string_lossy().into_owned();
-        name.contains("/export-") && name.ends_with("(deleted)") && fs::metadata(&fd).unwrap().len() == one
+        name.ends_with("(deleted)") && fs::metadata(&fd).unwrap().len() == one
     });
     assert_eq!(waiting.count(), readers.len(), "exports of {one} bytes");
 }

@@ -15,7 +15,7 @@ use indexd_proto::paths::Dirs;
 use indexd_proto::paths::NETWORK;
 use indexd_proto::printed::{Check, Doctor, Failed, ShareStatus, Verdict};
 use indexd_proto::workspace::{
-    ConfigParams, ConfigResult, DaemonStatus, StatusParams, StatusResult, Watch, WorkspaceStatus,
+    ConfigParams, ConfigResult, DaemonStatus, Problem, StatusParams, StatusResult, Watch, WorkspaceStatus,
 };
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -347,13 +347,14 @@ fn executable(daemon: &DaemonStatus) -> Finding {
 /// will do so until somebody does something: that fails.
 fn workspace(w: &WorkspaceStatus) -> Finding {
     let problems = if w.problems.is_empty() { w.watch.to_string() } else { w.problems.join("; ") };
+    let command = w.problem_kinds.iter().find_map(|kind| kind.command());
+    let all_ignored = w.problem_kinds.iter().position(|kind| *kind == Problem::AllIgnored);
     if let Some(f) = &w.failure {
         fail(format!("{}: {}", w.root, f.code), f.hint.clone())
-    } else if w.watch == Watch::Degraded || problems.contains(": sudo ") {
-        let (said, fix) = problems.split_once(": sudo ").unwrap_or((&problems, ""));
-        let fix = if fix.is_empty() { "ctl status".to_owned() } else { format!("sudo {fix}") };
-        fail(format!("{}: {said}", w.root), fix)
-    } else if let Some(rule) = w.problems.iter().find_map(|p| p.strip_prefix("no file is indexed: ")) {
+    } else if w.watch == Watch::Degraded || command.is_some() {
+        let fix = command.unwrap_or("ctl status");
+        fail(format!("{}: {}", w.root, problems.replace(&format!(": {fix}"), "")), fix)
+    } else if let Some((_, rule)) = all_ignored.and_then(|at| w.problems.get(at)?.split_once(": ")) {
         let fix = "take the pattern out of that file, or bring files back with ! in .indexdignore";
         fail(format!("{}: everything is ignored: {rule}", w.root), fix)
     } else if !w.problems.is_empty() {
@@ -387,7 +388,7 @@ mod tests {
 
     #[test]
     fn folders_that_cannot_be_watched_fail() {
-        let status = |watch, problem: &str| WorkspaceStatus {
+        let status = |watch, problem: Option<(Problem, &str)>| WorkspaceStatus {
             root: "/r".into(),
             repo_id: "r".into(),
             state: State::Ready,
@@ -403,7 +404,8 @@ mod tests {
             import: None,
             skipped_names: Vec::new(),
             n_skipped_names: 0,
-            problems: [problem].into_iter().filter(|p| !p.is_empty()).map(str::to_owned).collect(),
+            problems: problem.iter().map(|(_, sentence)| (*sentence).to_owned()).collect(),
+            problem_kinds: problem.iter().map(|(kind, _)| *kind).collect(),
             progress: None,
             index_bytes: 0,
         };
@@ -411,16 +413,21 @@ mod tests {
             let (found, reason, remedy) = workspace(&status(watch, problem));
             assert_eq!((found, remedy.as_str()), (verdict, fix), "{reason}");
         };
-        check(Watch::Events, "", Verdict::Ok, "");
-        check(Watch::Events, "1 file may not be read and is not indexed", Verdict::Warn, "ctl status");
-        check(Watch::Scan, "the file system is remote", Verdict::Warn, "ctl status");
+        let unreadable = (Problem::Unreadable, "1 file may not be read and is not indexed");
+        let remote = (Problem::RemoteFileSystem, "the file system is remote");
+        check(Watch::Events, None, Verdict::Ok, "");
+        check(Watch::Events, Some(unreadable), Verdict::Warn, "ctl status");
+        check(Watch::Scan, Some(remote), Verdict::Warn, "ctl status");
         let limit = "the limit is reached: sudo sysctl fs.inotify.max_user_watches=524288";
-        check(Watch::Degraded, limit, Verdict::Fail, "sudo sysctl fs.inotify.max_user_watches=524288");
+        let fix = "sudo sysctl fs.inotify.max_user_watches=524288";
+        check(Watch::Degraded, Some((Problem::WatchLimit, limit)), Verdict::Fail, fix);
         let limit = "others have taken all: sudo sysctl fs.inotify.max_user_instances=512";
-        check(Watch::Scan, limit, Verdict::Fail, "sudo sysctl fs.inotify.max_user_instances=512");
+        let fix = "sudo sysctl fs.inotify.max_user_instances=512";
+        check(Watch::Scan, Some((Problem::NoWatcher, limit)), Verdict::Fail, fix);
         let empty = "no file is indexed: `*` in .gitignore:1 leaves out what is at the root";
         let fix = "take the pattern out of that file, or bring files back with ! in .indexdignore";
-        check(Watch::Events, empty, Verdict::Fail, fix);
-        check(Watch::Degraded, "some folders cannot be watched", Verdict::Fail, "ctl status");
+        check(Watch::Events, Some((Problem::AllIgnored, empty)), Verdict::Fail, fix);
+        let refused = (Problem::Unwatchable, "some folders cannot be watched");
+        check(Watch::Degraded, Some(refused), Verdict::Fail, "ctl status");
     }
 }

@@ -8,7 +8,7 @@ use crate::output::{print_json, print_styled};
 use crate::session::{self, Session};
 use crate::style::{Style, safe_line};
 use indexd_proto::Method;
-use indexd_proto::graph::{GraphEdge, GraphParams, GraphResult, Picture};
+use indexd_proto::graph::{EdgeWord, GraphEdge, GraphParams, GraphResult, Picture, Relation};
 use indexd_proto::search::Symbol;
 use std::path::PathBuf;
 
@@ -159,7 +159,7 @@ fn around_text(answer: &GraphResult, style: Style) -> String {
 /// A line for each edge: its kind, its end, its place.
 fn around_lines(heading: &str, edges: &[(&GraphEdge, String)], style: Style) -> String {
     let mut out = if edges.is_empty() { String::new() } else { format!("  {heading}\n") };
-    let width = edges.iter().map(|(e, _)| e.kind.len()).max().unwrap_or(0);
+    let width = edges.iter().map(|(e, _)| e.kind.name().len()).max().unwrap_or(0);
     for (edge, name) in edges {
         let line = edge.evidence.first().map_or(0, |e| e.line);
         let at = style.path(&format!("{}:{line}", safe_line(&edge.source.file_rel_path)));
@@ -205,7 +205,7 @@ pub(super) fn graph_text(answer: &GraphResult, style: Style) -> String {
         out += &format!(
             "{at} {}{}\n",
             safe_line(&u.text),
-            style.dim(&format!("  [{}{within}]", u.reason.replace('-', " ")))
+            style.dim(&format!("  [{}{within}]", u.reason.name().replace('-', " ")))
         );
     }
     out + &unnamed(answer, style)
@@ -265,10 +265,10 @@ pub(super) fn is_same(a: &Symbol, b: &Symbol) -> bool {
 /// The end of an edge that was asked for, and whether that is its target.
 pub(super) fn ends<'a>(answer: &GraphResult, edge: &'a GraphEdge) -> (&'a Symbol, bool) {
     // What is written lies ahead of who writes it, and so does a base; all else is asked for from its target.
-    let is_ahead = match answer.relation.as_str() {
-        "callees" => true,
-        "implementations" => answer.roots.iter().any(|r| is_same(r, &edge.source)),
-        _ => edge.kind == "dataflow",
+    let is_ahead = match answer.relation {
+        Relation::Callees => true,
+        Relation::Implementations => answer.roots.iter().any(|r| is_same(r, &edge.source)),
+        _ => edge.kind == EdgeWord::Dataflow,
     };
     (if is_ahead { &edge.target } else { &edge.source }, is_ahead)
 }
@@ -277,10 +277,11 @@ pub(super) fn ends<'a>(answer: &GraphResult, edge: &'a GraphEdge) -> (&'a Symbol
 /// is a call among calls, its confidence, its distance, and its target.
 pub(super) fn facts<'a>(answer: &GraphResult, edge: &'a GraphEdge) -> (&'a Symbol, Vec<String>) {
     let (other, _) = ends(answer, edge);
-    let is_plain = edge.kind == "call" && matches!(answer.relation.as_str(), "callers" | "callees");
+    let is_plain =
+        edge.kind == EdgeWord::Call && matches!(answer.relation, Relation::Callers | Relation::Callees);
     let mut facts = Vec::new();
     if !is_plain {
-        facts.push(kind_of(edge, &answer.relation).to_owned());
+        facts.push(kind_of(edge, answer.relation).to_owned());
     }
     facts.extend((edge.confidence < 1.0).then(|| format!("{:.0}% sure", edge.confidence * 100.0)));
     facts.extend((edge.depth > 1).then(|| format!("step {}", edge.depth)));
@@ -302,19 +303,19 @@ fn base_of(answer: &GraphResult, edge: &GraphEdge) -> Option<String> {
     Some(safe_line(&format!("{word} {name}{at}")))
 }
 
-fn kind_of<'a>(edge: &'a GraphEdge, relation: &str) -> &'a str {
-    match edge.kind.as_str() {
-        "usage" if relation == "callers" && edge.source.kind == "macro" => "in the text of a macro",
-        "usage" if relation == "callers" => "passed as a value",
-        "dispatch" => "call through what it implements or overrides",
-        kind => kind,
+fn kind_of(edge: &GraphEdge, relation: Relation) -> &'static str {
+    match (edge.kind, relation) {
+        (EdgeWord::Usage, Relation::Callers) if edge.source.kind == "macro" => "in the text of a macro",
+        (EdgeWord::Usage, Relation::Callers) => "passed as a value",
+        (EdgeWord::Dispatch, _) => "call through what it implements or overrides",
+        (kind, _) => kind.name(),
     }
 }
 
 /// A line for each place of an edge.
 fn edge_text(answer: &GraphResult, edge: &GraphEdge, style: Style) -> String {
     let (other, _) = ends(answer, edge);
-    let kind = kind_of(edge, &answer.relation);
+    let kind = kind_of(edge, answer.relation);
     let mut facts = vec![format!("{} {}", other.kind, safe_line(name_of(other))), kind.to_owned()];
     if edge.confidence < 1.0 {
         facts.push(format!("{:.0}%", edge.confidence * 100.0));

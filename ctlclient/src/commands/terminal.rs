@@ -333,10 +333,10 @@ fn unresolved(answer: &GraphResult, style: Style, code: &Code) -> String {
             out += &format!("{}\n", style.path(&safe_line(&u.file_rel_path)));
             last = &u.file_rel_path;
         }
-        let room = style.width.saturating_sub(10 + u.reason.len());
+        let room = style.width.saturating_sub(10 + u.reason.name().len());
         let text = code.one_line(&u.file_rel_path, u.line, &u.text, room, style);
         let gutter = style.dim(&format!("{:>5} │", u.line));
-        out += &format!("{gutter} {text}  {}\n", style.dim(&u.reason.replace('-', " ")));
+        out += &format!("{gutter} {text}  {}\n", style.dim(&u.reason.name().replace('-', " ")));
     }
     out + &super::graph::unnamed(answer, style)
 }

@@ -7,7 +7,7 @@
 use super::editor::Editor;
 use super::picture::cut_to;
 use super::plain;
-use indexd_proto::graph::{GraphEdge, GraphResult, Picture};
+use indexd_proto::graph::{EdgeWord, GraphEdge, GraphResult, Picture};
 use indexd_proto::search::Symbol;
 use maud::{Markup, PreEscaped, html};
 use std::collections::{BTreeMap, HashMap};
@@ -201,7 +201,7 @@ impl<'a> Drawing<'a> {
             let (name, place) = (quoted(&name(node.symbol)), quoted(&place(node.symbol)));
             format!("n{i} [label=\"{name}\\n{place}\"{style}];")
         };
-        let edge = |s: usize, t: usize, edge: &GraphEdge| match style_of(&edge.kind) {
+        let edge = |s: usize, t: usize, edge: &GraphEdge| match style_of(edge.kind) {
             None => format!("n{s} -> n{t};"),
             Some(style) => format!("n{s} -> n{t} [label=\"{}\", style={style}];", edge.kind),
         };
@@ -221,7 +221,7 @@ impl<'a> Drawing<'a> {
             let (name, place) = (quoted(&name(node.symbol)), quoted(&place(node.symbol)));
             format!("n{i}[\"{name}<br/>{place}\"]{}", node.pick([":::root", ":::test", ""]))
         };
-        let edge = |s: usize, t: usize, edge: &GraphEdge| match style_of(&edge.kind) {
+        let edge = |s: usize, t: usize, edge: &GraphEdge| match style_of(edge.kind) {
             None => format!("n{s} --> n{t}"),
             Some(_) => format!("n{s} -. {} .-> n{t}", edge.kind),
         };
@@ -231,10 +231,10 @@ impl<'a> Drawing<'a> {
 }
 
 /// How an edge other than a call is drawn.
-fn style_of(kind: &str) -> Option<&'static str> {
+fn style_of(kind: EdgeWord) -> Option<&'static str> {
     match kind {
-        "call" => None,
-        "inherit" | "implement" => Some("dotted"),
+        EdgeWord::Call => None,
+        EdgeWord::Inherit | EdgeWord::Implement => Some("dotted"),
         _ => Some("dashed"),
     }
 }
@@ -290,7 +290,7 @@ fn arrow(from: (i32, i32), to: (i32, i32), edge: &GraphEdge) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use indexd_proto::graph::{Coverage, GraphEvidence};
+    use indexd_proto::graph::{Coverage, GraphEvidence, Relation};
     use indexd_proto::workspace::Envelope;
 
     fn symbol(name: &str, path: &str, line: u32) -> Symbol {
@@ -305,7 +305,7 @@ mod tests {
         }
     }
 
-    fn edge(depth: u32, kind: &str, source: &Symbol, target: &Symbol) -> GraphEdge {
+    fn edge(depth: u32, kind: EdgeWord, source: &Symbol, target: &Symbol) -> GraphEdge {
         let evidence = GraphEvidence {
             kind: "callsite".to_owned(),
             line: source.line + 1,
@@ -316,7 +316,7 @@ mod tests {
         };
         GraphEdge {
             depth,
-            kind: kind.to_owned(),
+            kind,
             source: source.clone(),
             target: target.clone(),
             evidence: vec![evidence],
@@ -329,7 +329,7 @@ mod tests {
         GraphResult {
             schema: "GraphResult".to_owned(),
             schema_version: "1.0.0".to_owned(),
-            relation: "around".to_owned(),
+            relation: Relation::Around,
             roots: roots.iter().map(|s| (*s).clone()).collect(),
             edges,
             bounded: false,
@@ -351,11 +351,11 @@ mod tests {
             symbol("TestDelay", "retry_test.go", 7),
         ];
         let edges = vec![
-            edge(1, "call", &get, &delay),
-            edge(1, "call", &delay, &base),
-            edge(1, "usage", &delay, &policy),
-            edge(1, "call", &test, &delay),
-            edge(2, "call", &base, &base),
+            edge(1, EdgeWord::Call, &get, &delay),
+            edge(1, EdgeWord::Call, &delay, &base),
+            edge(1, EdgeWord::Usage, &delay, &policy),
+            edge(1, EdgeWord::Call, &test, &delay),
+            edge(2, EdgeWord::Call, &base, &base),
         ];
         answer(&[&delay], edges)
     }
@@ -374,10 +374,10 @@ mod tests {
             symbol("d", "x.go", 1),
         ];
         let edges = vec![
-            edge(1, "call", &root, &a),
-            edge(1, "call", &root, &b),
-            edge(2, "call", &a, &c),
-            edge(2, "call", &b, &d),
+            edge(1, EdgeWord::Call, &root, &a),
+            edge(1, EdgeWord::Call, &root, &b),
+            edge(2, EdgeWord::Call, &a, &c),
+            edge(2, EdgeWord::Call, &b, &d),
         ];
         let answer = answer(&[&root], edges);
         let drawing = Drawing::of(&answer);

@@ -33,42 +33,25 @@ pub fn bar(parts: &[(&str, u64)], label: &str) -> Markup {
     }
 }
 
-/// What is shown between two nodes: the label, and whether the arrow points down.
-struct Walked<'s> {
-    step: &'s PathStep,
-    is_down: bool,
-}
-
 /// The edges from a seed to an item, from top to bottom, each arrow in the direction of its edge.
 pub fn path(item: &Item) -> Markup {
     let steps = &item.why.path;
-    let own = item.symbol_id.as_deref().unwrap_or("");
-    let mut at = first(steps, own).to_owned();
-    let mut nodes = vec![at.clone()];
-    let mut walked: Vec<Walked> = Vec::new();
+    let mut at = first(steps, item.symbol_id.as_deref().unwrap_or(""));
+    let mut nodes = vec![at];
     for step in steps {
-        let is_down = step.from == at;
-        at = if is_down { step.to.clone() } else { step.from.clone() };
-        nodes.push(at.clone());
-        walked.push(Walked { step, is_down });
+        at = if step.from == at { &step.to } else { &step.from };
+        nodes.push(at);
     }
     let n = nodes.len() as u32;
     let height = n * NODE + (n - 1) * EDGE + 8;
-    let told: Vec<String> = walked
-        .iter()
-        .zip(nodes.windows(2))
-        .map(|(w, pair)| {
-            let (a, b) = (short(&pair[0]), short(&pair[1]));
-            let (from, to) = if w.is_down { (a, b) } else { (b, a) };
-            format!("{from} {} {to}", w.step.edge_type)
-        })
-        .collect();
+    let told = steps.iter().map(|s| format!("{} {} {}", short(&s.from), s.edge_type, short(&s.to)));
+    let told: Vec<String> = told.collect();
     html! {
         svg width=(WIDTH) height=(height) viewBox={ "0 0 " (WIDTH) " " (height) } role="img" aria-label=(plain(&told.join(", "))) {
             @for (i, node) in nodes.iter().enumerate() {
                 (box_of(&short(node), i as u32, i + 1 == nodes.len()))
             }
-            @for (i, w) in walked.iter().enumerate() { (arrow(w, i as u32)) }
+            @for (i, step) in steps.iter().enumerate() { (arrow(step, i as u32, step.from == nodes[i])) }
         }
     }
 }
@@ -92,31 +75,26 @@ fn box_of(label: &str, i: u32, is_here: bool) -> Markup {
     html! {
         g class=(if is_here { "node here" } else { "node" }) {
             rect x="2" y=(y) width=(WIDTH - 4) height=(NODE) rx="5" {}
-            text x=(WIDTH / 2) y=(y + 20) text-anchor="middle" { (cut(label)) }
+            text x=(WIDTH / 2) y=(y + 20) text-anchor="middle" { (cut_to(label, LABEL_CHARS)) }
         }
     }
 }
 
-fn arrow(w: &Walked, i: u32) -> Markup {
+fn arrow(step: &PathStep, i: u32, is_down: bool) -> Markup {
     let (from, to) = (top(i) + NODE, top(i + 1));
     let x = 40;
-    let tip = if w.is_down { to } else { from };
-    let back = if w.is_down { tip - 8 } else { tip + 8 };
-    let label = match &w.step.subkind {
-        Some(sub) => format!("{} ({sub})", w.step.edge_type),
-        None => w.step.edge_type.to_string(),
+    let (tip, back) = if is_down { (to, to - 8) } else { (from, from + 8) };
+    let label = match &step.subkind {
+        Some(sub) => format!("{} ({sub})", step.edge_type),
+        None => step.edge_type.to_string(),
     };
     html! {
         g.edge {
             line x1=(x) y1=(from) x2=(x) y2=(to) {}
             path d={ "M" (x) " " (tip) "L" (x - 5) " " (back) "L" (x + 5) " " (back) "Z" } {}
-            text x=(x + 14) y=(from + EDGE / 2 + 4) { (cut(&label)) }
+            text x=(x + 14) y=(from + EDGE / 2 + 4) { (cut_to(&label, LABEL_CHARS)) }
         }
     }
-}
-
-fn cut(label: &str) -> String {
-    cut_to(label, LABEL_CHARS)
 }
 
 /// The beginning of a label, of at most so many characters.

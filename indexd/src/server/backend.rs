@@ -2,8 +2,7 @@
 
 use crate::config::{Mount, PathMap};
 use indexd_proto::error::{ErrorCode, ErrorObject};
-use indexd_proto::share::ShareCounts;
-use indexd_proto::workspace::{PackCounts, WorkspaceStatus};
+use indexd_proto::workspace::StatusResult;
 use indexd_proto::{Call, Id};
 use serde_json::value::RawValue;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,15 +18,9 @@ pub trait Backend: Send + Sync + 'static {
     /// Serves one request.
     fn call(&self, call: Call, context: &Context) -> Answer;
 
-    /// The condition of every workspace, sorted by root.
-    fn workspaces(&self) -> Vec<WorkspaceStatus>;
-
-    /// What packs cost and held.
-    fn packs(&self) -> PackCounts;
-
-    /// Counts of published indexes that were begun with, missed and exported.
-    fn share(&self) -> ShareCounts {
-        ShareCounts::default()
+    /// The condition of every workspace, sorted by root, and counts; the server adds the daemon itself.
+    fn status(&self) -> StatusResult {
+        StatusResult::default()
     }
 
     /// The folders that clients may know by another path.
@@ -60,6 +53,14 @@ impl Cancel {
     /// Whether it is not.
     pub fn is_cancelled(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
+    }
+
+    /// An error once it is not.
+    ///
+    /// # Errors
+    /// `POC_E_CANCELLED`.
+    pub fn check(&self) -> Result<(), ErrorObject> {
+        if self.is_cancelled() { Err(cancelled()) } else { Ok(()) }
     }
 
     /// Ends when it is not.
@@ -116,7 +117,7 @@ impl Context {
     /// # Errors
     /// `POC_E_CANCELLED`.
     pub fn check(&self) -> Result<(), ErrorObject> {
-        if self.cancel.is_cancelled() { Err(cancelled()) } else { Ok(()) }
+        self.cancel.check()
     }
 
     /// Waits for something that others do: meanwhile the place is theirs, and afterwards another one is

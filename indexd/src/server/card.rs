@@ -1,14 +1,14 @@
 //! Cards: a definition at a glance. The text is counted exactly and fits its limit; what is said of
 //! each neighbour is its name and its place.
 
-use crate::server::backend::{Cancel, cancelled};
+use crate::server::backend::Cancel;
 use crate::server::named::{self, Look};
 use crate::server::{convert, graph};
 use indexd_model::view::Edge;
 use indexd_model::{DefDoc, DefIdx, IndexView, Language};
 use indexd_pack::graph::neighbors;
 use indexd_proto::card::{CardLink, CardLinks, CardResult, Neighbors};
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::error::ErrorObject;
 use indexd_proto::graph::Coverage;
 use indexd_proto::search::Symbol;
 use indexd_text::TokenCounter;
@@ -26,8 +26,6 @@ const OTHERS_MAX: usize = 20;
 const DOC_CHARS_MAX: usize = 400;
 /// The name of text outside definitions.
 const FILE: &str = "(file)";
-/// Characters of a signature.
-const SIGNATURE_CHARS_MAX: usize = 300;
 
 /// The card of the definition with a name, without an envelope.
 ///
@@ -41,16 +39,10 @@ pub fn card(
     cancel: &Cancel,
 ) -> Result<CardResult, ErrorObject> {
     let max = max_tokens.unwrap_or(TOKENS_DEFAULT);
-    if !(100..=2_000).contains(&max) {
-        let message = format!("maxTokens must be 100 to 2000, not {max}");
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, message)
-            .with_hint("give a number of tokens between them"));
-    }
+    convert::within("maxTokens", "number of tokens", max, 100..=2_000)?;
     let defs = graph::find(view, name)?;
     let def = defs[0];
-    if cancel.is_cancelled() {
-        return Err(cancelled());
-    }
+    cancel.check()?;
     let roots = named::set_of(&defs, view);
     let mut others = defs;
     others.remove(0);
@@ -127,17 +119,13 @@ fn doc(view: &dyn IndexView, def: DefDoc) -> String {
     let text = view.text(record.file);
     let raw = text.get(record.doc.range()).unwrap_or("");
     let marks: &[char] = &['/', '*', '#', '!', ';', '-', '"', '\'', ' ', '\t'];
-    let lines = raw.lines().map(|l| l.trim_matches(marks));
     let has_markup =
         matches!(view.file(record.file).language, Language::Java | Language::Kotlin | Language::Scala);
-    let lines = lines.skip_while(|l| l.is_empty());
-    if !has_markup {
-        let paragraph: Vec<&str> = lines.take_while(|l| !l.is_empty()).collect();
-        return crop(&paragraph.join(" "), DOC_CHARS_MAX);
-    }
-    let ends = |l: &&str| l.is_empty() || l.starts_with('@') || l.eq_ignore_ascii_case("<p>");
-    let paragraph: Vec<&str> = lines.take_while(|l| !ends(l)).collect();
-    crop(&without_markup(&paragraph.join(" ")), DOC_CHARS_MAX)
+    let is_mark = |l: &str| has_markup && (l.starts_with('@') || l.eq_ignore_ascii_case("<p>"));
+    let lines = raw.lines().map(|l| l.trim_matches(marks)).skip_while(|l| l.is_empty());
+    let paragraph: Vec<&str> = lines.take_while(|l| !l.is_empty() && !is_mark(l)).collect();
+    let paragraph = paragraph.join(" ");
+    crop(&if has_markup { without_markup(&paragraph) } else { paragraph }, DOC_CHARS_MAX)
 }
 
 /// The text of a Javadoc comment: `{@code x}` and `{@link x}` as `x`, without tags, entities as characters.
@@ -210,7 +198,7 @@ fn link_text(link: &CardLink) -> String {
 fn write(card: &mut CardResult, max: u32, counter: &dyn TokenCounter) {
     let mut shown = [0; 3];
     let mut doc = card.doc.clone();
-    let mut signature = crop(&card.symbol.signature, SIGNATURE_CHARS_MAX);
+    let mut signature = card.symbol.signature.clone();
     let fits = |text: &str| counter.count_tokens(text) <= max;
     // What is said of the definition itself is shortened where nothing else would have room.
     while !fits(&render(card, &signature, &doc, shown)) && (!doc.is_empty() || !signature.is_empty()) {
@@ -219,20 +207,16 @@ fn write(card: &mut CardResult, max: u32, counter: &dyn TokenCounter) {
         *longer = if half < 20 { String::new() } else { crop(longer, half) };
     }
     let n = [&card.callers, &card.callees, &card.tests].map(|links| links.first.len());
-    let mut open = n.map(|n| n > 0);
-    while open.contains(&true) {
-        for kind in 0..3 {
-            if !open[kind] {
-                continue;
+    let mut open = vec![0, 1, 2];
+    while !open.is_empty() {
+        open.retain(|&kind| {
+            let with_one = std::array::from_fn(|i| shown[i] + usize::from(i == kind));
+            let has_room = shown[kind] < n[kind] && fits(&render(card, &signature, &doc, with_one));
+            if has_room {
+                shown = with_one;
             }
-            shown[kind] += 1;
-            if !fits(&render(card, &signature, &doc, shown)) {
-                shown[kind] -= 1;
-                open[kind] = false;
-            } else if shown[kind] == n[kind] {
-                open[kind] = false;
-            }
-        }
+            has_room
+        });
     }
     card.text = render(card, &signature, &doc, shown);
     card.tokens = counter.count_tokens(&card.text);

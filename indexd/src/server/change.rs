@@ -13,7 +13,7 @@ use indexd_model::{IndexView as _, LineIndex, RepoPath};
 use indexd_pack::change::patch::{self, FilePatch};
 use indexd_pack::change::{Change, ChangedFile, Run, Version};
 use indexd_pack::request::ChangeRequest;
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::error::ErrorObject;
 use indexd_store::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -83,8 +83,8 @@ struct Reader<'a> {
     bytes: usize,
 }
 
-/// A side as bytes or text: none where there is no file, or why it is not read.
-type Side<T> = Option<Result<T, &'static str>>;
+/// The text of a side: none where there is no file, or why it is not read.
+type Side = Option<Result<String, &'static str>>;
 
 impl Reader<'_> {
     /// What git kept, as the index would hold it.
@@ -99,51 +99,37 @@ impl Reader<'_> {
         Ok(text.into_owned())
     }
 
-    /// A file on two sides; `None` when their texts are the same.
+    /// A file on two sides; `None` when their texts are the same. `shown` is shown in place of the text after, and
+    /// has the same lines with other ends.
     fn file(
         &mut self,
         path: &RepoPath,
-        texts: [Side<String>; 2],
-        indexed: Option<&str>,
-    ) -> Option<ChangedFile> {
-        self.shown_file(path, texts, None, indexed)
-    }
-
-    /// The same, with `shown` in place of the text after, which has the same lines with other ends.
-    fn shown_file(
-        &mut self,
-        path: &RepoPath,
-        texts: [Side<String>; 2],
+        texts: [Side; 2],
         shown: Option<String>,
         indexed: Option<&str>,
     ) -> Option<ChangedFile> {
         if texts[0] == texts[1] && !matches!(texts[0], Some(Err(_))) {
             return None;
         }
-        let mut out = untouched(path);
         self.bytes += texts.iter().flatten().flatten().map(String::len).sum::<usize>();
-        out.unreadable = texts.iter().flatten().find_map(|t| t.as_ref().err().copied());
-        if out.unreadable.is_none() && self.bytes > BYTES_MAX {
-            out.unreadable = Some("the change is too large");
-        }
-        if out.unreadable.is_some() {
-            return Some(out);
-        }
-        let [before, after] = texts.map(|t| t.and_then(Result::ok));
-        let of = |t: &Option<String>| t.clone().unwrap_or_default();
-        let (b, a) = (of(&before), of(&after));
-        let hunks =
-            if has_odd_lines(&b) || has_odd_lines(&a) { None } else { compare(b.as_bytes(), a.as_bytes()) };
-        let Some(hunks) = hunks else {
-            out.unreadable = Some("too much of it differs");
-            return Some(out);
+        let is_too_large = self.bytes > BYTES_MAX;
+        let [before, after] = match texts.map(Option::transpose) {
+            [Err(why), _] | [_, Err(why)] => return Some(unread(path, why)),
+            _ if is_too_large => return Some(unread(path, "the change is too large")),
+            [Ok(before), Ok(after)] => [before, after],
         };
-        out.hunks = runs(hunks);
+        let [b, a] = [&before, &after].map(|text| text.as_deref().unwrap_or_default());
+        let hunks =
+            if has_odd_lines(b) || has_odd_lines(a) { None } else { compare(b.as_bytes(), a.as_bytes()) };
+        let Some(hunks) = hunks else { return Some(unread(path, "too much of it differs")) };
         let after = shown.or(after);
-        out.is_indexed = after.as_deref() == indexed;
-        out.before = before.map(|t| version(path, &t));
-        out.after = after.map(|t| version(path, &t));
-        Some(out)
+        Some(ChangedFile {
+            hunks: runs(hunks),
+            is_indexed: after.as_deref() == indexed,
+            before: before.map(|t| version(path, &t)),
+            after: after.map(|t| version(path, &t)),
+            ..untouched(path)
+        })
     }
 }
 
@@ -160,15 +146,12 @@ fn runs(hunks: Vec<Hunk>) -> Vec<Run> {
 
 /// A file of which nothing is known yet but its path.
 fn untouched(path: &RepoPath) -> ChangedFile {
-    ChangedFile {
-        path: path.to_string(),
-        previous_path: None,
-        before: None,
-        after: None,
-        hunks: Vec::new(),
-        is_indexed: false,
-        unreadable: None,
-    }
+    ChangedFile { path: path.to_string(), ..ChangedFile::default() }
+}
+
+/// A file of which no text is shown.
+fn unread(path: &RepoPath, why: &'static str) -> ChangedFile {
+    ChangedFile { unreadable: Some(why), ..untouched(path) }
 }
 
 const NO_TEXT: &str = "it is not text";
@@ -198,8 +181,7 @@ fn version(path: &RepoPath, text: &str) -> Version {
 fn of_patch(text: &str, ground: &Ground, ctx: &Context) -> Result<Change, ErrorObject> {
     let files = patch::parse(text);
     let invalid = |message: &str| {
-        ErrorObject::new(ErrorCode::InvalidRequest, message)
-            .with_hint("give a patch in the unified format, as `git diff` prints it")
+        ErrorObject::invalid(message).with_hint("give a patch in the unified format, as `git diff` prints it")
     };
     if files.is_empty() {
         return Err(invalid("the text holds no patch"));
@@ -220,7 +202,7 @@ fn of_patch(text: &str, ground: &Ground, ctx: &Context) -> Result<Change, ErrorO
         let bytes = [texts.before, texts.after].map(|t| t.map(|t| reader.text(&path, t.as_bytes())));
         let was = file.before.filter(|b| file.after.as_ref().is_some_and(|a| a != b));
         let same = || was.is_some().then(|| untouched(&path));
-        let mut changed = reader.file(&path, bytes, there.as_deref()).or_else(same);
+        let mut changed = reader.file(&path, bytes, None, there.as_deref()).or_else(same);
         if let Some(changed) = &mut changed {
             changed.previous_path = was;
         }
@@ -332,5 +314,5 @@ fn refused(e: &CompareError) -> ErrorObject {
         CompareError::Unrelated(..) => "compare with two dots: A..B",
         CompareError::TooMany => "name a smaller range",
     };
-    ErrorObject::new(ErrorCode::InvalidRequest, format!("the change cannot be read: {e}")).with_hint(hint)
+    ErrorObject::invalid(format!("the change cannot be read: {e}")).with_hint(hint)
 }

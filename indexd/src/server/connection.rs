@@ -6,7 +6,7 @@
 
 use crate::config::Mount;
 use crate::server::backend::{Cancel, Context, Place};
-use crate::server::dispatch::{Closing, Connected, Server, busy};
+use crate::server::dispatch::{Closing, Connected, busy};
 use crate::server::limits::{
     FIRST_TIMEOUT, HEARTBEAT, IN_FLIGHT_PER_CLIENT_MAX, OUTBOX_MAX, PARTIAL_LINE_TIMEOUT, QUIET_TIMEOUT,
     UNCOUNTED_BYTES, WRITE_TIMEOUT,
@@ -14,12 +14,13 @@ use crate::server::limits::{
 use indexd_proto::correlation::CorrelationId;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::frame::{Decoder, Frame};
+use indexd_proto::hello::{self, HelloParams};
 use indexd_proto::limits::FRAME_BYTES_MAX;
 use indexd_proto::rpc::{self, CancelParams, Incoming};
-use indexd_proto::{Call, Id, hello};
+use indexd_proto::{Call, Id};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -100,7 +101,6 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let server = &Arc::clone(client.server());
     let in_flight = InFlight::default();
     let (outbox, messages) = mpsc::channel(OUTBOX_MAX);
     let client = Arc::new(client);
@@ -109,20 +109,17 @@ where
     let connection = Connection {
         number: CONNECTIONS.fetch_add(1, Ordering::Relaxed),
         client: Arc::clone(&client),
-        server: Arc::clone(server),
         in_flight: in_flight.clone(),
-        has_greeted: AtomicBool::new(false),
-        is_for_agents: AtomicBool::new(false),
-        client_pulls: AtomicBool::new(false),
+        hello: Mutex::default(),
         outbox,
         timeouts,
         hung_up,
     };
     let cancel_all = CancelAll(in_flight);
-    let mut closing = server.closing();
+    let mut closing = client.server.closing();
     tokio::select! {
         () = connection.read(reader) => {}
-        () = client.gives_way() => {}
+        () = client.seat.gives_way() => {}
         _ = closing.wait_for(|c| *c == Closing::Closed) => {}
     }
     drop(cancel_all);
@@ -134,14 +131,9 @@ where
 struct Connection {
     number: u64,
     client: Arc<Connected>,
-    server: Arc<Server>,
     in_flight: InFlight,
-    /// Whether it has said `hello`, and so knows of heartbeats.
-    has_greeted: AtomicBool,
-    /// True if the client said that it asks for coding agents.
-    is_for_agents: AtomicBool,
-    /// True if it fetches published indexes.
-    client_pulls: AtomicBool,
+    /// The last `hello`; a client that has sent one knows of heartbeats.
+    hello: Mutex<Option<HelloParams>>,
     outbox: mpsc::Sender<Outgoing>,
     timeouts: Timeouts,
     hung_up: HungUp,
@@ -208,7 +200,7 @@ impl Connection {
             return true;
         }
         let missing = (kib(bytes) as usize).saturating_sub(held.as_ref().map_or(0, |h| h.num_permits()));
-        match Arc::clone(self.server.room()).try_acquire_many_owned(missing as u32) {
+        match Arc::clone(&self.client.server.room).try_acquire_many_owned(missing as u32) {
             Ok(more) => {
                 match held {
                     Some(held) => held.merge(more),
@@ -263,7 +255,7 @@ impl Connection {
         };
         // The frame is JSON, so its parameters are.
         let mut params: Value = serde_json::from_str(message.params).unwrap_or_default();
-        let mount = self.server.inward(&mut params);
+        let mount = self.client.server.backend.path_map().and_then(|map| map.inward(&mut params));
         let parsed =
             CorrelationId::take(&mut params).and_then(|own| Ok((own, Call::parse(&message.method, params)?)));
         match parsed {
@@ -282,24 +274,20 @@ impl Connection {
     }
 
     async fn begin(&self, id: Id, call: Call, own_name: Option<CorrelationId>, mount: Option<Mount>) -> bool {
-        if let Call::Hello(hello) = &call {
-            let is_for_agents = hello.client.as_ref().is_some_and(|c| c.name == hello::FOR_AGENTS);
-            self.is_for_agents.store(is_for_agents, Ordering::Relaxed);
-            self.client_pulls.store(hello.pulls, Ordering::Relaxed);
-            self.has_greeted.store(true, Ordering::Relaxed);
-        }
+        let server = Arc::clone(&self.client.server);
+        let hello = {
+            let mut hello = self.hello.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Call::Hello(params) = &call {
+                *hello = Some(params.clone());
+            }
+            hello.clone()
+        };
         let correlation_id =
-            own_name.map_or_else(|| self.server.correlation_id(self.number), |id| id.as_str().to_owned());
+            own_name.map_or_else(|| server.correlation_id(self.number), |id| id.as_str().to_owned());
         let cancel = Cancel::default();
         let refused = self.in_flight.with(|map| {
             if map.contains_key(&id) {
-                Some(
-                    ErrorObject::new(
-                        ErrorCode::InvalidRequest,
-                        format!("a request with id {id} is in flight"),
-                    )
-                    .with_number(-32600),
-                )
+                Some(ErrorObject::invalid(format!("a request with id {id} is in flight")).with_number(-32600))
             } else if map.len() >= IN_FLIGHT_PER_CLIENT_MAX && !matches!(call, Call::ContextOffer(_)) {
                 // An offer is what those in flight may wait for.
                 Some(busy(format!("{IN_FLIGHT_PER_CLIENT_MAX} requests of this connection are in flight")))
@@ -313,20 +301,20 @@ impl Connection {
         if let Some(error) = refused {
             return self.send(rpc::error(Some(&id), &error), None).await;
         }
+        let client = hello.as_ref().and_then(|h| h.client.as_ref());
         let context = Context {
             id: id.clone(),
             received: Instant::now(),
             correlation_id,
             cancel,
-            is_for_agents: self.is_for_agents.load(Ordering::Relaxed),
+            is_for_agents: client.is_some_and(|c| c.name == hello::FOR_AGENTS),
             mount,
-            client_pulls: self.client_pulls.load(Ordering::Relaxed),
+            client_pulls: hello.as_ref().is_some_and(|h| h.pulls),
             place: Place::default(),
-            notify: notifier(self.outbox.clone(), Arc::clone(self.server.room())),
+            notify: notifier(self.outbox.clone(), Arc::clone(&server.room)),
         };
-        let server = Arc::clone(&self.server);
         let outbox = self.outbox.clone();
-        let beats = self.has_greeted.load(Ordering::Relaxed);
+        let beats = hello.is_some();
         tokio::spawn(async move {
             let serving = server.serve(call, context);
             let mut line = if beats { with_heartbeats(serving, &outbox).await } else { serving.await };
@@ -337,7 +325,7 @@ impl Connection {
                 line = rpc::error(Some(&id), &error);
             }
             // Waits while slow clients hold too much; they are gone when they take no byte for long.
-            let held = Arc::clone(server.room()).acquire_many_owned(kib(line.len())).await.ok();
+            let held = Arc::clone(&server.room).acquire_many_owned(kib(line.len())).await.ok();
             let _ = outbox.send(Outgoing { line, answers: Some(id), _held: held }).await;
         });
         true

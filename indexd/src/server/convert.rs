@@ -1,34 +1,21 @@
 //! Converts our types to wire types, where several methods answer with them. What a single method answers
 //! with is converted in its own module.
 
-use crate::config::ConfigError;
-use crate::workspace::{Progress, WorkspaceError};
+use crate::workspace::WorkspaceError;
 use indexd_model::view::DefRecord;
-use indexd_model::{DefDoc, DefIdx, IndexView, Lines, Span};
-use indexd_pack::PackError;
+use indexd_model::{DefDoc, DefIdx, IndexView, Span};
 use indexd_pack::graph::names;
-use indexd_proto::Id;
+use indexd_pack::pack::line_range;
 use indexd_proto::error::{ErrorCode, ErrorObject, UNMARKED};
-use indexd_proto::pack::LineRange;
-use indexd_proto::rpc::ProgressParams;
 use indexd_proto::search::Symbol;
 use indexd_proto::workspace::{Failure, FailureCode};
 use indexd_store::StoreError;
+use std::ops::RangeInclusive;
 
 /// Milliseconds after which an index that is behind its tree may have caught up.
 pub const RETRY_MS: u64 = 500;
 /// Characters of a signature that are shown.
 const SIGNATURE_CHARS_MAX: usize = 200;
-
-/// A progress notification.
-pub fn progress(id: &Id, p: Progress) -> ProgressParams {
-    ProgressParams { id: id.clone(), phase: p.phase, done: p.done, total: p.total }
-}
-
-/// 1-based inclusive lines.
-pub fn lines(l: Lines) -> LineRange {
-    LineRange { start: l.start, end: l.end }
-}
 
 /// A definition, or a whole file.
 pub fn symbol(view: &dyn IndexView, def: DefDoc) -> Symbol {
@@ -40,7 +27,7 @@ pub fn symbol(view: &dyn IndexView, def: DefDoc) -> Symbol {
         qualified_name: record.qualified.to_string(),
         kind: if whole_file { "file" } else { record.kind.name() }.to_owned(),
         file_rel_path: view.path(record.file).to_string(),
-        lines: lines(record.lines),
+        lines: line_range(record.lines),
         line: if whole_file { 1 } else { record.name_line },
         signature: signature(view, &record),
         test: names::is_test(view, &record),
@@ -57,15 +44,16 @@ fn signature(view: &dyn IndexView, def: &DefRecord) -> String {
     indexd_text::one_line(head).chars().take(SIGNATURE_CHARS_MAX).collect()
 }
 
-/// Why there is no pack.
-pub fn pack_error(e: &PackError) -> ErrorObject {
-    let object = ErrorObject::new(e.code(), e.to_string());
-    match e {
-        PackError::IndexMissing { asked, held } => {
-            object.with_details(serde_json::json!({"asked": asked, "indexSignature": held}))
-        }
-        _ => object,
+/// Refuses a number that is not in its range; `what` is the number in words.
+///
+/// # Errors
+/// `POC_E_INVALID_REQUEST`.
+pub fn within(name: &str, what: &str, n: u32, range: RangeInclusive<u32>) -> Result<(), ErrorObject> {
+    if range.contains(&n) {
+        return Ok(());
     }
+    let message = format!("{name} must be {} to {}, not {n}", range.start(), range.end());
+    Err(ErrorObject::invalid(message).with_hint(format!("give a {what} between them")))
 }
 
 impl From<WorkspaceError> for ErrorObject {
@@ -97,7 +85,7 @@ impl From<WorkspaceError> for ErrorObject {
             WorkspaceError::Closed => {
                 Self::new(ErrorCode::ShuttingDown, e.to_string()).with_retry_after_ms(200)
             }
-            WorkspaceError::Config(e) => config_error(e),
+            WorkspaceError::Config(_) => Self::new(ErrorCode::Config, chain(&e)),
             WorkspaceError::Io { source, .. } => Self::new(io_code(source), chain(&e)),
             WorkspaceError::Store(e) if e.is_damage() => unreadable(e),
             WorkspaceError::Store(e) => store_error(e),
@@ -118,11 +106,6 @@ pub fn failed(failure: &Failure) -> ErrorObject {
     ErrorObject::new(error_code, format!("the workspace cannot be indexed ({code})"))
         .with_hint(failure.hint.as_str())
         .with_details(serde_json::json!({"failure": code}))
-}
-
-/// A setting that is refused.
-pub fn config_error(e: &ConfigError) -> ErrorObject {
-    ErrorObject::new(ErrorCode::Config, chain(e))
 }
 
 /// A store that refuses.

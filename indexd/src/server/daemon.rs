@@ -242,9 +242,9 @@ pub async fn run(server: Arc<Server>, socket: Socket, also: impl Future<Output =
                 if tokio::time::Instant::now() >= house_at {
                     house_at = tokio::time::Instant::now() + HOUSE_INTERVAL;
                     let server = Arc::clone(&server);
-                    tokio::task::spawn_blocking(move || server.collect());
+                    tokio::task::spawn_blocking(move || server.backend.collect());
                 }
-                let idle_in = server.idle_exit().map(|limit| limit.saturating_sub(server.idle()));
+                let idle_in = server.identity.idle_exit.map(|limit| limit.saturating_sub(server.idle()));
                 check_at = tokio::time::Instant::now() + folder.interval().min(idle_in.unwrap_or(Duration::MAX));
             }
         }
@@ -271,7 +271,7 @@ fn check(server: &Server, socket: &Socket) {
     if !socket.is_own() {
         tracing::warn!("ends: the socket is no longer its own");
         server.drain();
-    } else if server.idle_exit().is_some_and(|limit| server.idle() >= limit) {
+    } else if server.identity.idle_exit.is_some_and(|limit| server.idle() >= limit) {
         tracing::info!("ends: idle");
         server.drain();
     }

@@ -4,7 +4,6 @@
 //! [`RUNNING_MAX`] run, at most [`QUEUE_MAX`] wait for a place, and more are refused at once, so
 //! that a flood costs its sender and not the daemon.
 
-use crate::config::Mount;
 use crate::server::backend::{Answer, Backend, Cancel, Context, Place, cancelled};
 use crate::server::convert;
 use crate::server::limits::{BUSY_RETRY, HELD_KIB_MAX, QUEUE_MAX, RUNNING_MAX};
@@ -17,8 +16,8 @@ use indexd_proto::workspace::{DaemonStatus, RequestCounts, StatusResult};
 use indexd_proto::{Call, Method, PROTOCOL_VERSION, rpc};
 use indexd_store::Unreadable;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, watch};
 
@@ -35,48 +34,29 @@ pub struct Identity {
 
 /// The state shared by all connections.
 pub struct Server {
-    backend: Arc<dyn Backend>,
-    identity: Identity,
+    pub(super) backend: Arc<dyn Backend>,
+    pub(super) identity: Identity,
     started: Instant,
     places: Arc<Semaphore>,
     queued: AtomicU32,
     running: AtomicU32,
     clients: Seats,
-    /// KiB that may still be held for clients.
-    room: Arc<Semaphore>,
+    /// KiB that may still be held for clients, all together.
+    pub(super) room: Arc<Semaphore>,
     requests: AtomicU64,
     /// Milliseconds after `started` of the last sign of life.
     last_active_ms: AtomicU64,
-    counts: Counts,
+    counts: Mutex<RequestCounts>,
     closing: watch::Sender<Closing>,
-}
-
-#[derive(Default)]
-struct Counts {
-    ok: AtomicU64,
-    failed: AtomicU64,
-    cancelled: AtomicU64,
-    busy: AtomicU64,
-    panicked: AtomicU64,
 }
 
 /// A client's place among the connections; given back when dropped.
 pub struct Connected {
-    server: Arc<Server>,
-    seat: Arc<Seat>,
+    pub(super) server: Arc<Server>,
+    pub(super) seat: Seat,
 }
 
 impl Connected {
-    /// The server it is connected to.
-    pub fn server(&self) -> &Arc<Server> {
-        &self.server
-    }
-
-    /// Ends when the client has to make room for another one.
-    pub async fn gives_way(&self) {
-        self.seat.gives_way().await;
-    }
-
     /// Notes whether the client waits for something. False when it had to make room before.
     pub fn note(&self, is_busy: bool) -> bool {
         self.server.clients.note(&self.seat, is_busy)
@@ -119,7 +99,7 @@ impl Server {
             room: Arc::new(Semaphore::new(HELD_KIB_MAX)),
             requests: AtomicU64::new(0),
             last_active_ms: AtomicU64::new(0),
-            counts: Counts::default(),
+            counts: Mutex::default(),
             closing: watch::channel(Closing::Open).0,
         })
     }
@@ -128,17 +108,6 @@ impl Server {
     pub fn connect(self: &Arc<Self>) -> Option<Connected> {
         let seat = self.clients.take()?;
         Some(Connected { server: Arc::clone(self), seat })
-    }
-
-    /// KiB that may still be held for clients, all together.
-    pub(super) fn room(&self) -> &Arc<Semaphore> {
-        &self.room
-    }
-
-    /// Makes paths of a container in the parameters of a request those of this machine; `None` where nothing
-    /// is another path.
-    pub(super) fn inward(&self, params: &mut serde_json::Value) -> Option<Mount> {
-        self.backend.path_map()?.inward(params)
     }
 
     /// Stops taking requests; those in flight go on.
@@ -175,16 +144,6 @@ impl Server {
             .saturating_sub(Duration::from_millis(self.last_active_ms.load(Ordering::Relaxed)))
     }
 
-    /// Time without a request after which the daemon ends.
-    pub fn idle_exit(&self) -> Option<Duration> {
-        self.identity.idle_exit
-    }
-
-    /// Lets the backend remove what nobody needs any more.
-    pub fn collect(&self) {
-        self.backend.collect();
-    }
-
     /// Lets the backend write what must not be lost.
     pub fn shutdown_backend(&self) {
         self.backend.shutdown();
@@ -193,6 +152,10 @@ impl Server {
     /// A new name for a request in the log.
     pub(super) fn correlation_id(&self, connection: u64) -> String {
         format!("c{connection}-{}", self.requests.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn counts(&self) -> MutexGuard<'_, RequestCounts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn touch(&self) {
@@ -204,15 +167,14 @@ impl Server {
         self.touch();
         let id = context.id.clone();
         let result = self.admit(call, context).await;
-        let counter = match &result {
-            Ok(_) => &self.counts.ok,
-            Err(e) => match e.data.code {
-                ErrorCode::Cancelled => &self.counts.cancelled,
-                ErrorCode::Busy => &self.counts.busy,
-                _ => &self.counts.failed,
-            },
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
+        let mut counts = self.counts();
+        *match result.as_ref().map_err(|e| e.data.code) {
+            Ok(_) => &mut counts.ok,
+            Err(ErrorCode::Cancelled) => &mut counts.cancelled,
+            Err(ErrorCode::Busy) => &mut counts.busy,
+            Err(_) => &mut counts.failed,
+        } += 1;
+        drop(counts);
         self.touch();
         match result {
             Ok(result) => rpc::result(&id, &result),
@@ -285,7 +247,7 @@ impl Server {
         let result = result.unwrap_or_else(|payload| match payload.downcast::<Unreadable>() {
             Ok(unreadable) => Err(convert::unreadable(&unreadable.0)),
             Err(_) => {
-                self.counts.panicked.fetch_add(1, Ordering::Relaxed);
+                self.counts().panicked += 1;
                 let packs = matches!(method, Method::Pack | Method::Preview);
                 let code = if packs { ErrorCode::PackingFailed } else { ErrorCode::Internal };
                 let id = &context.correlation_id;
@@ -304,8 +266,6 @@ impl Server {
     }
 
     fn status(&self) -> StatusResult {
-        let n = |a: &AtomicU64| a.load(Ordering::Relaxed);
-        let c = &self.counts;
         StatusResult {
             daemon: DaemonStatus {
                 pid: std::process::id(),
@@ -314,24 +274,15 @@ impl Server {
                 uptime_ms: self.started.elapsed().as_millis() as u64,
                 socket: self.identity.socket.clone(),
                 log: self.identity.log.clone(),
-                executable: executable(),
+                executable: std::env::current_exe().unwrap_or_default().display().to_string(),
                 private_bytes: indexd_os::private_bytes(),
                 connections: self.clients.n_taken() as u32,
                 in_flight: self.running.load(Ordering::Relaxed),
                 queued: self.queued.load(Ordering::Relaxed),
-                requests: RequestCounts {
-                    ok: n(&c.ok),
-                    failed: n(&c.failed),
-                    cancelled: n(&c.cancelled),
-                    busy: n(&c.busy),
-                    panicked: n(&c.panicked),
-                },
+                requests: self.counts().clone(),
                 idle_exit_ms: self.identity.idle_exit.map_or(0, |d| d.as_millis() as u64),
             },
-            packs: self.backend.packs(),
-            share: self.backend.share(),
-            workspaces: self.backend.workspaces(),
-            ..StatusResult::new()
+            ..self.backend.status()
         }
     }
 }
@@ -372,14 +323,4 @@ pub(super) fn busy(message: String) -> ErrorObject {
 pub fn json<T: serde::Serialize>(value: &T) -> Answer {
     serde_json::value::to_raw_value(value)
         .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
-}
-
-#[cfg(target_os = "linux")]
-fn executable() -> String {
-    std::fs::read_link("/proc/self/exe").map(|p| p.display().to_string()).unwrap_or_default()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn executable() -> String {
-    std::env::current_exe().map(|p| p.display().to_string()).unwrap_or_default()
 }

@@ -7,6 +7,7 @@
 use super::records::{make_room, write_whole};
 use indexd_model::{IndexView, ids};
 use indexd_proto::documents::DocumentCache;
+use indexd_proto::error::ErrorObject;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -45,18 +46,34 @@ impl Entry {
         Self { file: Some(file), key: format!("sha256:{key}"), signature }
     }
 
-    /// Whether documents of this state are cached at all.
-    pub fn is_cached(&self) -> bool {
-        self.file.is_some()
-    }
-
-    /// What is said of the cache in an answer.
-    pub fn facts(&self, hit: bool) -> DocumentCache {
-        DocumentCache { hit, key: self.key.clone() }
+    /// Returns the cached document, or the one of `make`, which is kept; with the facts about the cache, and
+    /// warnings for its reader.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn document<T: Serialize + for<'a> Deserialize<'a>>(
+        &self,
+        (what, is_new): (&str, bool),
+        text: fn(&T) -> &str,
+        make: impl FnOnce() -> Result<T, ErrorObject>,
+    ) -> Result<(T, DocumentCache, Vec<String>), ErrorObject> {
+        let uncached = || format!("{what} is not cached: there is no commit of git to name it by");
+        let mut warnings: Vec<String> = self.file.is_none().then(uncached).into_iter().collect();
+        let cached = if is_new { None } else { self.read() };
+        let cache = DocumentCache { hit: cached.is_some(), key: self.key.clone() };
+        let document = match cached {
+            Some(document) => document,
+            None => {
+                let made = make()?;
+                warnings.extend(self.write(&made, text(&made)));
+                made
+            }
+        };
+        Ok((document, cache, warnings))
     }
 
     /// The cached document, if the index is as it was.
-    pub fn read<T: for<'a> Deserialize<'a>>(&self) -> Option<T> {
+    fn read<T: for<'a> Deserialize<'a>>(&self) -> Option<T> {
         let bytes = std::fs::read(self.file.as_ref()?.with_extension("json")).ok()?;
         let stored: Stored<T> = serde_json::from_slice(&bytes).ok()?;
         (stored.signature == self.signature).then_some(stored.document)
@@ -64,7 +81,7 @@ impl Entry {
 
     /// Keeps a document, as data and as its text. A folder that cannot be written costs the cache alone:
     /// the warning says so.
-    pub fn write<T: Serialize>(&self, document: &T, markdown: &str) -> Option<String> {
+    fn write<T: Serialize>(&self, document: &T, markdown: &str) -> Option<String> {
         let file = self.file.as_ref()?;
         let write = || -> std::io::Result<()> {
             let folder = file.parent().unwrap_or(file);
@@ -110,7 +127,8 @@ mod tests {
     fn outside_of_git_nothing_is_cached() {
         let none = Entry { file: None, key: String::new(), signature: String::new() };
         assert_eq!((none.write(&"text", ""), none.read::<String>()), (None, None));
-        assert_eq!(none.facts(false), DocumentCache::default());
+        let (_, cache, warnings) = none.document(("it", false), |_| "", || Ok(1)).unwrap();
+        assert_eq!((cache, warnings.len()), (DocumentCache::default(), 1));
     }
 
     #[test]

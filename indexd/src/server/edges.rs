@@ -4,7 +4,7 @@
 //! Lines come sorted by place of the use, then of the definition, so that two exports of one state
 //! are equal to the byte.
 
-use indexd_model::view::{DefRecord, Edge, Occurrence};
+use indexd_model::view::{DefRecord, Edge};
 use indexd_model::{DefDoc, DefIdx, DefKind, EdgeKind, FileDoc, IndexView, Role};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -97,50 +97,38 @@ fn file_lines(defs: &mut Defs, file: FileDoc) -> String {
     for edge in &edges {
         let (target, dst_file) = defs.get(edge.target);
         let (source, _) = defs.get(edge.source);
-        let around = defs.callable(edge.source);
+        let whole_file = target.idx == DefIdx::NONE;
+        let dst_line = if whole_file { 1 } else { target.name_line };
+        // An implementation has no use in the text: its place is the name of what implements.
+        let own_place = (edge.kind == EdgeKind::Implement && source.idx != DefIdx::NONE)
+            .then_some((source.name_span.start, source.name_line));
+        let around = if own_place.is_some() { Some(source) } else { defs.callable(edge.source) };
         for o in &edge.occurrences {
-            let row = line(edge, o, &text, &path, &source, around.as_deref(), &target, &dst_file);
-            let place = (row.src_line, row.src_col);
+            let (at, src_line) = own_place.unwrap_or((o.at, o.line));
+            let src_col = column(&text, at);
+            let kind = kind_name(edge.kind, o.role, &target);
+            let line = Line {
+                kind,
+                src_file: &path,
+                src_line,
+                src_col,
+                name: identifier(&text, at),
+                src_symbol: around.as_ref().map_or("", |d| &d.qualified),
+                src_def_line: around.as_ref().map(|d| d.name_line),
+                dst_file: &dst_file,
+                dst_line,
+                dst_symbol: if whole_file { "" } else { &target.qualified },
+                confidence: f64::from(o.confidence) / 100.0,
+                via: o.rule.name(),
+            };
             // The shapes above hold no type that JSON refuses.
-            let Ok(json) = serde_json::to_string(&row) else { continue };
-            rows.push((place, Arc::clone(&dst_file), row.dst_line, row.kind, json));
+            let Ok(json) = serde_json::to_string(&line) else { continue };
+            rows.push(((src_line, src_col), Arc::clone(&dst_file), dst_line, kind, json));
         }
     }
     rows.sort_unstable();
     rows.dedup();
     rows.into_iter().flat_map(|row| [row.4, "\n".to_owned()]).collect()
-}
-
-#[expect(clippy::too_many_arguments, reason = "one place where everything about a line comes together")]
-fn line<'a>(
-    edge: &Edge,
-    o: &Occurrence,
-    text: &str,
-    src_file: &'a str,
-    source: &'a DefRecord,
-    around: Option<&'a DefRecord>,
-    target: &'a DefRecord,
-    dst_file: &'a str,
-) -> Line<'a> {
-    let whole_file = target.idx == DefIdx::NONE;
-    // An implementation has no use in the text: its place is the name of what implements.
-    let implements = edge.kind == EdgeKind::Implement && source.idx != DefIdx::NONE;
-    let (at, src_line) = if implements { (source.name_span.start, source.name_line) } else { (o.at, o.line) };
-    let around = if implements { Some(source) } else { around };
-    Line {
-        kind: kind_name(edge.kind, o.role, target),
-        src_file,
-        src_line,
-        src_col: column(text, at),
-        name: identifier(text, at),
-        src_symbol: around.map_or("", |d| &d.qualified),
-        src_def_line: around.map(|d| d.name_line),
-        dst_file,
-        dst_line: if whole_file { 1 } else { target.name_line },
-        dst_symbol: if whole_file { "" } else { &target.qualified },
-        confidence: f64::from(o.confidence) / 100.0,
-        via: o.rule.name(),
-    }
 }
 
 fn kind_name(kind: EdgeKind, role: Role, target: &DefRecord) -> &'static str {

@@ -15,14 +15,13 @@ use indexd_model::links::evidence_kind;
 use indexd_model::view::{CONFIDENCE_CERTAIN, Edge};
 use indexd_model::{
     DefDoc, DefIdx, DefKind, EdgeKind, Facts, FileRoles, IndexView, Key, Language, Linking, Outcome, Role,
-    Rule,
 };
 use indexd_pack::graph::names;
 pub use indexd_pack::graph::relation::Relation;
 use indexd_pack::graph::relation::{self, Dispatched, Met, Question, Walked};
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::error::ErrorObject;
 use indexd_proto::graph::{
-    Coverage, GraphEdge, GraphEvidence, GraphParams, GraphResult, Through, UnresolvedPlace,
+    Coverage, EdgeWord, GraphEdge, GraphEvidence, GraphParams, GraphResult, NoEdge, Through, UnresolvedPlace,
 };
 use indexd_proto::limits::{GRAPH_DEPTH_MAX, GRAPH_EDGES_MAX};
 use indexd_proto::search::Symbol;
@@ -59,7 +58,7 @@ pub fn walk(
     let mut symbols = Symbols { view, known: FxHashMap::default() };
     let shown = roots.iter().take(if params.all { usize::MAX } else { ROOTS_SHOWN });
     Ok(GraphResult {
-        relation: relation.name().to_owned(),
+        relation,
         roots: shown.map(|d| symbols.of(*d)).collect(),
         n_roots: roots.len() as u64,
         edges: walked.edges.iter().map(|met| symbols.edge(met)).collect(),
@@ -76,16 +75,12 @@ fn question(relation: Relation, params: &GraphParams) -> Result<Question, ErrorO
     let depth = params.depth.unwrap_or(if relation == Relation::Impact { 3 } else { 1 });
     let limit = params.limit.unwrap_or(if params.all { GRAPH_EDGES_MAX } else { 200 });
     let min_confidence = params.min_confidence.unwrap_or(CONFIDENCE_CERTAIN);
-    for (name, value, (min, max)) in [
-        ("depth", depth, (1, GRAPH_DEPTH_MAX)),
-        ("limit", limit, (1, GRAPH_EDGES_MAX)),
-        ("minConfidence", u32::from(min_confidence), (0, 100)),
+    for (name, value, range) in [
+        ("depth", depth, 1..=GRAPH_DEPTH_MAX),
+        ("limit", limit, 1..=GRAPH_EDGES_MAX),
+        ("minConfidence", u32::from(min_confidence), 0..=100),
     ] {
-        if !(min..=max).contains(&value) {
-            let message = format!("{name} must be {min} to {max}, not {value}");
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, message)
-                .with_hint(format!("give a {name} between them")));
-        }
+        convert::within(name, name, value, range)?;
     }
     let (limit, dispatch) = (limit as usize, params.dispatch);
     Ok(Question { relation, depth, limit, min_confidence, dispatch })
@@ -143,16 +138,28 @@ impl Symbols<'_> {
 
     fn edge(&mut self, met: &Met) -> GraphEdge {
         let edge = &met.edge;
-        let kind = if met.in_place_of.is_some() { Rule::Dispatch.name() } else { edge.kind.name() };
+        let kind = if met.in_place_of.is_some() { EdgeWord::Dispatch } else { word_of(edge.kind) };
         GraphEdge {
             depth: met.depth,
-            kind: kind.to_owned(),
+            kind,
             evidence: evidence(self.view, edge),
             n_evidence: edge.occurrences.len() as u32,
             confidence: f64::from(met.confidence) / 100.0,
             source: self.of(edge.source),
             target: self.of(met.in_place_of.unwrap_or(edge.target)),
         }
+    }
+}
+
+fn word_of(kind: EdgeKind) -> EdgeWord {
+    match kind {
+        EdgeKind::Call => EdgeWord::Call,
+        EdgeKind::Usage => EdgeWord::Usage,
+        EdgeKind::Import => EdgeWord::Import,
+        EdgeKind::Export => EdgeWord::Export,
+        EdgeKind::Dataflow | EdgeKind::DataflowIn => EdgeWord::Dataflow,
+        EdgeKind::Inherit => EdgeWord::Inherit,
+        EdgeKind::Implement => EdgeWord::Implement,
     }
 }
 
@@ -189,7 +196,7 @@ pub(super) fn through(view: &dyn IndexView, def: DefDoc) -> Vec<Through> {
 /// The definitions with a name, see [`names::meant`].
 pub(super) fn find(view: &dyn IndexView, name: &str) -> Result<Vec<DefDoc>, ErrorObject> {
     if name.trim().is_empty() {
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, "symbol is empty"));
+        return Err(ErrorObject::invalid("symbol is empty"));
     }
     let found = names::meant(view, name);
     if found.is_empty() { Err(suggest::not_found(view, name)) } else { Ok(found) }
@@ -237,9 +244,9 @@ fn calls_without_edge(view: &dyn IndexView, roots: &[DefDoc], look: Look, out: &
         let text = view.text(record.file);
         let lines = view.lines(record.file);
         for u in calls.iter().filter(|u| u.role == Role::Call && is_inside(u.at)) {
-            let reason = u.reason.name().to_owned();
+            let reason = named::no_edge(u.reason);
             out.unresolved_same_name += 1;
-            *out.unresolved_by_reason.entry(reason.clone()).or_default() += 1;
+            *out.unresolved_by_reason.entry(reason).or_default() += 1;
             places.push(UnresolvedPlace {
                 file_rel_path: view.path(record.file).to_string(),
                 line: u.line,
@@ -250,7 +257,7 @@ fn calls_without_edge(view: &dyn IndexView, roots: &[DefDoc], look: Look, out: &
         }
     }
     // Names of the language and of other packages are seldom what is missed.
-    places.sort_by_key(|p| matches!(p.reason.as_str(), "external" | "builtin"));
+    places.sort_by_key(|p| matches!(p.reason, NoEdge::External | NoEdge::Builtin));
     places.truncate(look.places_max);
     out.unresolved_examples = places;
 }

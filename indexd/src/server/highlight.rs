@@ -1,9 +1,9 @@
 //! `highlight`: the classes of the words on shown lines.
 
-use crate::server::backend::{Cancel, cancelled};
+use crate::server::backend::Cancel;
 use indexd_lang::highlight::{Class, by_line};
 use indexd_model::{IndexView, LineIndex, Lines};
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::error::ErrorObject;
 use indexd_proto::highlight::{HighlightLine, HighlightPlace, LinePiece, PieceClass};
 use indexd_proto::limits::HIGHLIGHT_PLACES_MAX;
 use std::collections::BTreeMap;
@@ -21,8 +21,7 @@ pub fn highlight(
     cancel: &Cancel,
 ) -> Result<Vec<HighlightLine>, ErrorObject> {
     if places.len() > HIGHLIGHT_PLACES_MAX {
-        let most = format!("places must be at most {HIGHLIGHT_PLACES_MAX}");
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, most));
+        return Err(ErrorObject::invalid(format!("places must be at most {HIGHLIGHT_PLACES_MAX}")));
     }
     let mut files: BTreeMap<&str, Vec<Lines>> = BTreeMap::new();
     for place in places {
@@ -32,9 +31,7 @@ pub fn highlight(
     let mut left = PARSED_BYTES_MAX;
     let mut out = Vec::new();
     for (path, shown) in files {
-        if cancel.is_cancelled() {
-            return Err(cancelled());
-        }
+        cancel.check()?;
         let Some(file) = view.file_by_path(path) else { continue };
         let text = view.text(file);
         if text.len() > left {

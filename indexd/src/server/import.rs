@@ -6,7 +6,6 @@ use indexd_model::limits::SCIP_BYTES_MAX;
 use indexd_model::{FactsView, IndexView};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::import::{ImportParams, ImportResult};
-use indexd_proto::workspace::Envelope;
 use indexd_store::{Overlays, Snapshot};
 use std::fs::OpenOptions;
 use std::io::{self, Read};
@@ -15,27 +14,15 @@ use std::path::Path;
 /// Paths of documents that are named in an answer.
 const SHOWN_MAX: usize = 20;
 
-/// What a request wants.
-pub enum Asked<'a> {
-    /// Take back what was imported.
-    Clear,
-    /// Import this file.
-    File(&'a Path),
-}
-
-impl<'a> Asked<'a> {
-    /// Reads the parameters.
-    ///
-    /// # Errors
-    /// `POC_E_INVALID_REQUEST` unless exactly one of a path and `clear` is given.
-    pub fn of(p: &'a ImportParams) -> Result<Self, ErrorObject> {
-        let invalid = |what| Err(ErrorObject::new(ErrorCode::InvalidRequest, what));
-        match (&p.path, p.clear) {
-            (Some(path), false) if Path::new(path).is_absolute() => Ok(Self::File(Path::new(path))),
-            (Some(_), false) => invalid("the path is not absolute"),
-            (None, true) => Ok(Self::Clear),
-            _ => invalid("give either a path or clear"),
-        }
+/// The file to import; `None` to take an import back.
+///
+/// # Errors
+/// `POC_E_INVALID_REQUEST` unless exactly one of a path and `clear` is given.
+pub fn asked(p: &ImportParams) -> Result<Option<&Path>, ErrorObject> {
+    match (p.path.as_deref().map(Path::new), p.clear) {
+        (Some(path), false) if !path.is_absolute() => Err(ErrorObject::invalid("the path is not absolute")),
+        (path, is_clear) if path.is_none() == is_clear => Ok(path),
+        _ => Err(ErrorObject::invalid("give either a path or clear")),
     }
 }
 
@@ -83,7 +70,7 @@ pub fn overlays_of(
         unfit_files: shown(&imported.unfit_files),
         n_stale_files: imported.stale_files.len() as u64,
         stale_files: shown(&imported.stale_files),
-        ..ImportResult::new(Envelope::default())
+        ..ImportResult::default()
     };
     Ok((overlays, result))
 }
@@ -92,27 +79,26 @@ pub fn overlays_of(
 fn about_nothing(index: &indexd_scip::ForeignIndex, imported: &indexd_scip::Imported) -> ErrorObject {
     let n = index.documents.len();
     let example = index.documents.first().map_or("", |d| &d.path);
-    let (what, hint) = if imported.stale_files.is_empty() {
-        let root = if index.project_root.is_empty() { "no root" } else { &index.project_root };
-        let what = "none of the";
-        if imported.unfit_files.is_empty() {
-            let what = format!(
-                "{what} {n} documents of the index ({example:?}, …) is a file of this workspace; it was made for {root}"
-            );
-            (what, "name the repository that the index was made for with --repo")
-        } else {
-            let what = format!(
-                "{what} {n} documents of the index is about a file with definitions: {} are vendored copies or no source code",
-                imported.unfit_files.len()
-            );
-            (what, "make the index of source code that is not a copy of another project")
-        }
-    } else {
-        let what = format!(
-            "the index is about other contents: {} of its {n} documents do not match their files",
-            imported.stale_files.len()
-        );
-        (what, "make the index again: the files have changed since")
+    let root = if index.project_root.is_empty() { "no root" } else { &index.project_root };
+    let (what, hint) = match (imported.stale_files.len(), imported.unfit_files.len()) {
+        (0, 0) => (
+            format!(
+                "none of the {n} documents of the index ({example:?}, …) is a file of this workspace; it was made for {root}"
+            ),
+            "name the repository that the index was made for with --repo",
+        ),
+        (0, n_unfit) => (
+            format!(
+                "none of the {n} documents of the index is about a file with definitions: {n_unfit} are vendored copies or no source code"
+            ),
+            "make the index of source code that is not a copy of another project",
+        ),
+        (n_stale, _) => (
+            format!(
+                "the index is about other contents: {n_stale} of its {n} documents do not match their files"
+            ),
+            "make the index again: the files have changed since",
+        ),
     };
     ErrorObject::new(ErrorCode::ImportInvalid, what).with_hint(hint)
 }
@@ -158,9 +144,9 @@ mod tests {
     fn asks_for_one_thing() {
         let kind = |path: Option<&str>, clear| {
             let p = ImportParams { path: path.map(str::to_owned), clear, ..ImportParams::default() };
-            match Asked::of(&p) {
-                Ok(Asked::Clear) => "clear",
-                Ok(Asked::File(_)) => "file",
+            match asked(&p) {
+                Ok(None) => "clear",
+                Ok(Some(_)) => "file",
                 Err(e) if e.data.code == ErrorCode::InvalidRequest => "invalid",
                 Err(_) => "?",
             }

@@ -7,10 +7,10 @@
 //! that it selected, by the beginnings of their uids.
 
 use crate::server::limits::{LOG_BYTES_MAX, LOG_FILES_MAX};
-use crate::server::metrics::Compared;
 use crate::server::pack_cache::Kept;
 use indexd_proto::paths::{self, Dirs};
 use indexd_proto::shown::{ContextSummary, ShownChunk};
+use indexd_proto::workspace::ShadowCounts;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -78,8 +78,8 @@ pub fn packed_sources(offered: usize, summary: &ContextSummary, partial: bool) {
 }
 
 /// Logs how far a search and the pack of its text agree.
-pub fn shadowed(query: &str, pack_id: &str, compared: Compared) {
-    let Compared { in_both, search_only, pack_only } = compared;
+pub fn shadowed(query: &str, pack_id: &str, compared: ShadowCounts) {
+    let ShadowCounts { in_both, search_only, pack_only, .. } = compared;
     let query = query_name(query);
     tracing::info!(query, pack = pack_id, in_both, search_only, pack_only, "packed beside a search");
 }

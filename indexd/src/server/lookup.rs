@@ -5,10 +5,11 @@ use indexd_model::facts::DefIdx;
 use indexd_model::limits::{EXPECT_BYTES_MAX, EXPECT_MAX};
 use indexd_model::view::Field;
 use indexd_model::{DefDoc, IndexView};
+use indexd_pack::canonical::round6;
 use indexd_pack::graph::names;
 use indexd_pack::identity::Sources;
 use indexd_pack::naming::{self, Named};
-use indexd_pack::pack::Basis;
+use indexd_pack::pack::{Basis, line_range};
 use indexd_pack::places::{self, Place};
 use indexd_pack::query::Query;
 use indexd_pack::request::SeedProvider;
@@ -17,7 +18,7 @@ use indexd_pack::score::FEATURES;
 use indexd_pack::tuning::Tuning;
 use indexd_pack::unit::{Unit, Units};
 use indexd_pack::{expected, retrieve};
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::error::ErrorObject;
 use indexd_proto::limits::{QUERY_BYTES_MAX, SEARCH_HITS_MAX};
 use indexd_proto::pack::Range;
 use indexd_proto::search::{Hit, SearchResult, Symbol};
@@ -51,8 +52,7 @@ pub fn search(
         checked_text("query", text)?;
     }
     if expect.len() > EXPECT_MAX || expect.iter().any(|e| e.len() > EXPECT_BYTES_MAX) {
-        let message = "expect has more than 64 entries, or one longer than 1 KiB";
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
+        return Err(ErrorObject::invalid("expect has more than 64 entries, or one longer than 1 KiB"));
     }
     let (mut units, mut sources) = (Units::new(view), Sources::default());
     let weights = &Tuning::default().weights;
@@ -82,7 +82,7 @@ pub fn search(
     }
     let hits = listed.into_iter().map(|found| {
         let mut hit = hit(&mut units, &mut sources, &mut words, &named, found);
-        hit.score = round(found.total / top);
+        hit.score = round6(found.total / top);
         let def = found.unit.def.some().filter(|_| neighbors);
         hit.neighbors = def.map(|def| super::card::neighbors(view, def));
         hit
@@ -136,7 +136,7 @@ fn hit(
     let source = sources.of(view, unit.file);
     let range = source.utf16(unit.span());
     let features = &found.scored.features;
-    let signals = FEATURES.iter().map(|f| (f.name.to_owned(), round(features.get(f.feature))));
+    let signals = FEATURES.iter().map(|f| (f.name.to_owned(), round6(features.get(f.feature))));
     let symbol = unit.def.some().map(|def| convert::symbol(view, def)).filter(|s| !s.signature.is_empty());
     let mut matches = Vec::new();
     words.matcher.find(source.slice(source.lines().lines_span(unit.lines())), &mut matches);
@@ -152,7 +152,7 @@ fn hit(
     Hit {
         file_rel_path: found.file.path.to_string(),
         range: Range { start: range.start, end: range.end },
-        lines: convert::lines(unit.lines()),
+        lines: line_range(unit.lines()),
         title: symbol.as_ref().map_or_else(title, |s| s.signature.clone()),
         chunk_uid: sources.uid(units, unit).to_string(),
         symbol_id: symbol.and_then(|s| s.symbol_id),
@@ -222,30 +222,17 @@ fn similar(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
 }
 
 fn checked_limit(limit: Option<u32>) -> Result<usize, ErrorObject> {
-    match limit.unwrap_or(LIMIT_DEFAULT) {
-        n @ 1..=SEARCH_HITS_MAX => Ok(n as usize),
-        n => Err(ErrorObject::new(
-            ErrorCode::InvalidRequest,
-            format!("limit must be 1 to {SEARCH_HITS_MAX}, not {n}"),
-        )
-        .with_hint("give a limit between them")),
-    }
+    let limit = limit.unwrap_or(LIMIT_DEFAULT);
+    convert::within("limit", "limit", limit, 1..=SEARCH_HITS_MAX)?;
+    Ok(limit as usize)
 }
 
 fn checked_text(what: &str, text: &str) -> Result<(), ErrorObject> {
     if text.trim().is_empty() {
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, format!("{what} is empty"))
-            .with_hint("give at least one word"));
+        return Err(ErrorObject::invalid(format!("{what} is empty")).with_hint("give at least one word"));
     }
     if text.len() > QUERY_BYTES_MAX {
-        return Err(ErrorObject::new(
-            ErrorCode::InvalidRequest,
-            format!("{what} is longer than {QUERY_BYTES_MAX} bytes"),
-        ));
+        return Err(ErrorObject::invalid(format!("{what} is longer than {QUERY_BYTES_MAX} bytes")));
     }
     Ok(())
-}
-
-fn round(x: f64) -> f64 {
-    (x * 1e6).round() / 1e6
 }

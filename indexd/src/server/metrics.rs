@@ -2,8 +2,7 @@
 
 use indexd_pack::pack::Stats;
 use indexd_proto::workspace::{PackCounts, ShadowCounts};
-use std::collections::BTreeSet;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -54,19 +53,15 @@ impl Metrics {
         self.with(|m| *if hit { &mut m.counts.cache_hits } else { &mut m.counts.cache_misses } += 1);
     }
 
-    /// Counts a comparison of a search with the pack of the same text; `None` for one that failed.
-    pub fn shadowed(&self, compared: Option<Compared>) {
-        self.with(|m| match compared {
-            None => m.counts.shadow.failed += 1,
-            Some(c) => {
-                let s = &mut m.counts.shadow;
-                let ShadowCounts { runs, in_both, search_only, pack_only, .. } = s;
-                for (sum, n) in
-                    [(runs, 1), (in_both, c.in_both), (search_only, c.search_only), (pack_only, c.pack_only)]
-                {
-                    *sum += n;
-                }
-            }
+    /// Adds a comparison of a search with the pack of the same text, or a failed one.
+    pub fn shadowed(&self, one: ShadowCounts) {
+        self.with(|m| {
+            let all = &mut m.counts.shadow;
+            all.runs += one.runs;
+            all.failed += one.failed;
+            all.in_both += one.in_both;
+            all.search_only += one.search_only;
+            all.pack_only += one.pack_only;
         });
     }
 
@@ -92,24 +87,15 @@ impl Metrics {
     }
 }
 
-/// How far a search and a pack agree, in chunks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Compared {
-    /// In both.
-    pub in_both: u64,
-    /// In the search alone.
-    pub search_only: u64,
-    /// In the pack alone.
-    pub pack_only: u64,
-}
-
-impl Compared {
-    /// Compares by chunk uid.
-    pub fn of<'a>(search: impl Iterator<Item = &'a str>, pack: impl Iterator<Item = &'a str>) -> Self {
-        let (search, pack): (BTreeSet<&str>, BTreeSet<&str>) = (search.collect(), pack.collect());
-        let in_both = search.intersection(&pack).count() as u64;
-        Self { in_both, search_only: search.len() as u64 - in_both, pack_only: pack.len() as u64 - in_both }
-    }
+/// Compares the chunks of one search with those of one pack, by chunk uid.
+pub fn compare<'a>(
+    search: impl Iterator<Item = &'a str>,
+    pack: impl Iterator<Item = &'a str>,
+) -> ShadowCounts {
+    let (search, pack): (BTreeSet<&str>, BTreeSet<&str>) = (search.collect(), pack.collect());
+    let in_both = search.intersection(&pack).count() as u64;
+    let [search_only, pack_only] = [search, pack].map(|all| all.len() as u64 - in_both);
+    ShadowCounts { runs: 1, failed: 0, in_both, search_only, pack_only }
 }
 
 #[cfg(test)]
@@ -119,11 +105,11 @@ mod tests {
     #[test]
     fn searches_and_packs_are_compared_by_chunk() {
         let metrics = Metrics::default();
-        let compared = Compared::of(["a", "b", "b"].into_iter(), ["b", "c", "d"].into_iter());
-        assert_eq!(compared, Compared { in_both: 1, search_only: 1, pack_only: 2 });
-        metrics.shadowed(Some(compared));
-        metrics.shadowed(Some(compared));
-        metrics.shadowed(None);
+        let compared = compare(["a", "b", "b"].into_iter(), ["b", "c", "d"].into_iter());
+        assert_eq!((compared.in_both, compared.search_only, compared.pack_only), (1, 1, 2));
+        metrics.shadowed(compared);
+        metrics.shadowed(compared);
+        metrics.shadowed(ShadowCounts { failed: 1, ..ShadowCounts::default() });
         let s = metrics.counts().shadow;
         assert_eq!((s.runs, s.failed, s.in_both, s.search_only, s.pack_only), (2, 1, 2, 2, 4));
     }

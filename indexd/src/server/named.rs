@@ -3,7 +3,7 @@
 //! A negative answer is worth nothing without this look. What stands there and is an edge, a local name,
 //! a definition or a comment is known; all else is counted, by why it has no edge.
 
-use crate::server::backend::{Cancel, cancelled};
+use crate::server::backend::Cancel;
 use crate::server::grep::roles::{Places, overlap};
 use crate::server::grep::{line_at, words_in};
 use indexd_model::grams::Need;
@@ -14,7 +14,7 @@ use indexd_model::{
     UnresolvedReason,
 };
 use indexd_proto::error::ErrorObject;
-use indexd_proto::graph::{Coverage, UnresolvedPlace};
+use indexd_proto::graph::{Coverage, NoEdge, UnresolvedPlace};
 use indexd_proto::grep::GrepRole;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
@@ -28,16 +28,32 @@ pub struct Look {
     pub places_max: usize,
 }
 
-/// Why a place that no fact tells of has no edge: its language, or that part of it, is not followed.
-const NOT_FOLLOWED: &str = "not-followed";
-/// It stands in a string.
-const STRING: &str = "string";
-
 /// What a place is worth to whoever asks for uses: what could be one comes first, what is known to be
 /// something else last.
-fn rank(reason: &str) -> usize {
-    let order = ["unknown-receiver", "not-found", "dynamic", "not-understood", NOT_FOLLOWED, STRING];
-    order.iter().position(|r| *r == reason).unwrap_or(order.len())
+fn rank(reason: NoEdge) -> usize {
+    let texts = [NoEdge::NotFollowed, NoEdge::String];
+    let mut order = POSSIBLE.iter().map(|(reason, _)| *reason).chain(texts);
+    order.position(|r| r == reason).unwrap_or(POSSIBLE.len() + texts.len())
+}
+
+/// The reasons of places that may be uses, with their words in a sentence.
+const POSSIBLE: [(NoEdge, &str); 4] = [
+    (NoEdge::UnknownReceiver, "values of unknown type"),
+    (NoEdge::NotFound, "not found"),
+    (NoEdge::Dynamic, "dynamic"),
+    (NoEdge::NotUnderstood, "in code that was not understood"),
+];
+
+/// The reason on the wire.
+pub fn no_edge(reason: UnresolvedReason) -> NoEdge {
+    match reason {
+        UnresolvedReason::External => NoEdge::External,
+        UnresolvedReason::Builtin => NoEdge::Builtin,
+        UnresolvedReason::UnknownReceiver => NoEdge::UnknownReceiver,
+        UnresolvedReason::NotFound => NoEdge::NotFound,
+        UnresolvedReason::Dynamic => NoEdge::Dynamic,
+        UnresolvedReason::NotUnderstood => NoEdge::NotUnderstood,
+    }
 }
 
 /// Adds to `out` the places of these names that have no edge; `roots` are what was asked for. With
@@ -65,9 +81,7 @@ pub fn look(
     for name in names {
         let mut n_read = 0;
         for file in view.files_that_may_hold(&Need::of_word(name)) {
-            if cancel.is_cancelled() {
-                return Err(cancelled());
-            }
+            cancel.check()?;
             if n_read >= look.files_max {
                 // Only whether the name is there: what it is there would take too long.
                 out.not_looked_at += u64::from(is_searched(file) && holds(view, file, name));
@@ -178,7 +192,7 @@ fn of_file(
     places: &mut Vec<(usize, bool, UnresolvedPlace)>,
 ) {
     let mut it = Places::of(view, file);
-    let mut open: Vec<(Span, &'static str, bool)> = Vec::new();
+    let mut open: Vec<(Span, NoEdge, bool)> = Vec::new();
     let mut untold: Vec<Span> = Vec::new();
     for &at in found {
         let part = Span { start: at, end: at + name.len() as u32 };
@@ -187,7 +201,7 @@ fn of_file(
         }
         match standing(&mut it, part, asked) {
             Some(Standing::Known) => {}
-            Some(Standing::Open(reason, role)) => open.push((part, reason.name(), role == GrepRole::Call)),
+            Some(Standing::Open(reason, role)) => open.push((part, no_edge(reason), role == GrepRole::Call)),
             None => untold.push(part),
         }
     }
@@ -197,8 +211,7 @@ fn of_file(
         // It was not parsed, and would not be now: its words outside strings and comments count.
         let known = indexd_lang::unread::places(&it.text, language, name);
         untold.retain(|part| known.binary_search(&part.start).is_ok());
-        let reason = UnresolvedReason::NotUnderstood.name();
-        open.extend(untold.drain(..).map(|part| (part, reason, true)));
+        open.extend(untold.drain(..).map(|part| (part, NoEdge::NotUnderstood, true)));
     }
     let mut quiet = if untold.is_empty() { Vec::new() } else { it.quiet(&untold) };
     quiet.sort_by_key(|(span, _)| span.start);
@@ -210,8 +223,8 @@ fn of_file(
         let mut near = left.iter().take_while(|(span, _)| span.start < part.end.max(part.start + 1));
         match near.find(|(span, _)| overlap(*span, part)).map(|(_, role)| *role) {
             Some(GrepRole::Comment) => {}
-            Some(GrepRole::String) => open.push((part, STRING, false)),
-            _ => open.push((part, NOT_FOLLOWED, true)),
+            Some(GrepRole::String) => open.push((part, NoEdge::String, false)),
+            _ => open.push((part, NoEdge::NotFollowed, true)),
         }
     }
     out.recovered_with_name += u64::from(outcome == Outcome::Recovered);
@@ -234,25 +247,19 @@ fn is_of_type(it: &Places, part: Span) -> bool {
 fn add(
     view: &dyn IndexView,
     (file, it, lines): (FileDoc, &Places, &LineIndex),
-    (part, reason, is_call): (Span, &str, bool),
+    (part, reason, is_call): (Span, NoEdge, bool),
     calls: bool,
     out: &mut Coverage,
     places: &mut Vec<(usize, bool, UnresolvedPlace)>,
 ) {
-    let is_value = calls && !is_call && rank(reason) < rank(NOT_FOLLOWED);
-    *out.unresolved_by_reason.entry(reason.to_owned()).or_default() += 1;
+    let is_value = calls && !is_call && rank(reason) < POSSIBLE.len();
+    *out.unresolved_by_reason.entry(reason).or_default() += 1;
     out.unresolved_same_name += 1;
     out.values_same_name += u64::from(is_value);
     let around = it.defs.around(part.start);
     let within = around.last().map(|d| it.record(*d).qualified.to_string()).unwrap_or_default();
     let (line, text) = line_at(&it.text, lines, part.start);
-    let place = UnresolvedPlace {
-        file_rel_path: view.path(file).to_string(),
-        line,
-        reason: reason.to_owned(),
-        within,
-        text,
-    };
+    let place = UnresolvedPlace { file_rel_path: view.path(file).to_string(), line, reason, within, text };
     places.push((rank(reason) + if is_value { 8 } else { 0 }, it.defs.is_test(&around), place));
 }
 
@@ -302,27 +309,14 @@ pub fn set_of(defs: &[DefDoc], view: &dyn IndexView) -> FxHashSet<DefDoc> {
 /// What was found beside the edges, in a part of a sentence for each kind; empty for nothing.
 pub fn sentence(c: &Coverage, calls: bool) -> Vec<String> {
     let mut out = Vec::new();
-    let n_of = |reason: &str| c.unresolved_by_reason.get(reason).copied().unwrap_or(0);
-    let reasons = [
-        ("unknown-receiver", "values of unknown type"),
-        ("not-found", "not found"),
-        ("dynamic", "dynamic"),
-        ("not-understood", "in code that was not understood"),
-    ];
-    let said: Vec<String> = reasons
-        .iter()
-        .filter(|(r, _)| n_of(r) > 0)
-        .map(|(r, words)| {
-            let is_one = reasons.iter().filter(|(r, _)| n_of(r) > 0).count() == 1;
-            // The reasons count uses that are not calls as well.
-            if !is_one && c.values_same_name == 0 {
-                format!("{} {words}", n_of(r))
-            } else {
-                (*words).to_owned()
-            }
-        })
-        .collect();
-    let n_open: u64 = reasons.iter().map(|(r, _)| n_of(r)).sum();
+    let n_of = |reason| c.unresolved_by_reason.get(&reason).copied().unwrap_or(0);
+    let found = POSSIBLE.map(|(reason, words)| (n_of(reason), words)).into_iter().filter(|(n, _)| *n > 0);
+    // The reasons count uses that are not calls as well.
+    let is_counted = found.clone().count() > 1 && c.values_same_name == 0;
+    let said =
+        found.clone().map(|(n, words)| if is_counted { format!("{n} {words}") } else { words.to_owned() });
+    let said: Vec<String> = said.collect();
+    let n_open: u64 = found.map(|(n, _)| n).sum();
     let n_possible = n_open - c.values_same_name.min(n_open);
     if n_possible > 0 {
         out.push(format!("{n_possible} possible by name ({})", said.join(", ")));
@@ -330,17 +324,18 @@ pub fn sentence(c: &Coverage, calls: bool) -> Vec<String> {
     if calls && c.values_same_name > 0 {
         out.push(format!("{} where it is not a call", c.values_same_name));
     }
-    let text: u64 = n_of(NOT_FOLLOWED) + n_of(STRING);
-    let first = c.unresolved_examples.iter().find(|p| p.reason == NOT_FOLLOWED || p.reason == STRING);
+    let text: u64 = n_of(NoEdge::NotFollowed) + n_of(NoEdge::String);
+    let is_text = |p: &&UnresolvedPlace| matches!(p.reason, NoEdge::NotFollowed | NoEdge::String);
+    let first = c.unresolved_examples.iter().find(is_text);
     if let (Some(p), true) = (first, text > 0) {
-        let why = if p.reason == STRING { "in a string" } else { "not followed" };
+        let why = if p.reason == NoEdge::String { "in a string" } else { "not followed" };
         let more = many(text - 1, "more place", "more places");
         let more = if text > 1 { format!(" and {more}") } else { String::new() };
         out.push(format!("the name also stands in {}:{} ({why}){more}", p.file_rel_path, p.line));
     } else if text > 0 {
         out.push(format!("the name also stands in {text} places that are not followed"));
     }
-    let external = n_of("external") + n_of("builtin");
+    let external = n_of(NoEdge::External) + n_of(NoEdge::Builtin);
     if external > 0 {
         out.push(format!("{external} outside the project"));
     }

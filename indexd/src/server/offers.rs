@@ -4,9 +4,9 @@
 //! at which a content came decides, not the one at which it is looked at, so a source that comes too late
 //! for itself never rides on the time of another. An offer may come before the packing that asks for it.
 
-use super::backend::{Cancel, cancelled};
+use super::backend::Cancel;
 use super::dispatch::busy;
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::error::ErrorObject;
 use indexd_proto::limits::{HANDLE_BYTES_MAX, SOURCE_WAIT_MS_DEFAULT, SOURCE_WAIT_MS_MAX};
 use indexd_proto::sources::{OfferParams, OfferedSource};
 use std::collections::{BTreeMap, VecDeque};
@@ -60,7 +60,7 @@ impl Offers {
         let given = match (p.content, p.failure) {
             (Some(content), None) => Ok(content),
             (None, Some(failure)) => Err(failure),
-            _ => return Err(invalid("an offer has either content or failure")),
+            _ => return Err(ErrorObject::invalid("an offer has either content or failure")),
         };
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.held.retain(|o| o.handle != p.handle);
@@ -118,7 +118,7 @@ impl Offers {
             }
         }
         state.awaited.retain(|_, n| *n > 0);
-        if cancel.is_cancelled() { Err(cancelled()) } else { Ok(()) }
+        cancel.check()
     }
 }
 
@@ -130,11 +130,11 @@ fn open(sources: &[OfferedSource]) -> Result<Vec<(usize, String, Instant, u64)>,
         let Some(handle) = &source.handle else { continue };
         check(handle)?;
         if source.content.is_some() || source.failure.is_some() {
-            return Err(invalid("a source with a handle has no content or failure of its own"));
+            return Err(ErrorObject::invalid("a source with a handle has no content or failure of its own"));
         }
         let limit = source.timeout_ms.unwrap_or(SOURCE_WAIT_MS_DEFAULT);
         if limit > SOURCE_WAIT_MS_MAX {
-            return Err(invalid("a source is waited for 60,000 ms at most"));
+            return Err(ErrorObject::invalid("a source is waited for 60,000 ms at most"));
         }
         open.push((i, handle.clone(), started + Duration::from_millis(limit), limit));
     }
@@ -144,17 +144,14 @@ fn open(sources: &[OfferedSource]) -> Result<Vec<(usize, String, Instant, u64)>,
 fn check(handle: &str) -> Result<(), ErrorObject> {
     match handle.len() {
         1..=HANDLE_BYTES_MAX => Ok(()),
-        _ => Err(invalid("a handle has 1 to 64 bytes")),
+        _ => Err(ErrorObject::invalid("a handle has 1 to 64 bytes")),
     }
-}
-
-fn invalid(message: &str) -> ErrorObject {
-    ErrorObject::new(ErrorCode::InvalidRequest, message)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use indexd_proto::error::ErrorCode;
 
     fn offer(handle: &str, content: &str) -> OfferParams {
         OfferParams { handle: handle.to_owned(), content: Some(content.to_owned()), failure: None }

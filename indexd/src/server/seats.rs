@@ -2,14 +2,15 @@
 
 use crate::server::limits::{CONNECTIONS_MAX, SILENT_MIN};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::Notify;
 
 /// All seats.
 pub struct Seats {
-    taken: Mutex<BTreeMap<u64, Arc<Seat>>>,
+    /// By number.
+    taken: Mutex<BTreeMap<u64, Taken>>,
     next: AtomicU64,
     started: Instant,
 }
@@ -17,13 +18,18 @@ pub struct Seats {
 /// One client's seat.
 pub struct Seat {
     number: u64,
-    /// Whether it has sent a request.
-    has_asked: AtomicBool,
-    /// Whether a request of it is in flight or an answer is not written yet.
-    is_busy: AtomicBool,
+    gives_way: Arc<Notify>,
+}
+
+/// A seat that is taken.
+struct Taken {
+    /// True if its client has sent a request.
+    has_asked: bool,
+    /// True if a request of it is in flight or an answer is not written yet.
+    is_busy: bool,
     /// Milliseconds after the start of the daemon.
-    active_ms: AtomicU64,
-    gives_way: Notify,
+    active_ms: u64,
+    gives_way: Arc<Notify>,
 }
 
 impl Default for Seats {
@@ -36,30 +42,21 @@ impl Seats {
     /// A seat for one more client. When all are taken, one gives way that waits for nothing and was silent
     /// for [`SILENT_MIN`]: first those that have never asked for anything, then the one that was silent for
     /// longest. `None` when there is none: a client that has just come is about to ask.
-    pub fn take(&self) -> Option<Arc<Seat>> {
+    pub fn take(&self) -> Option<Seat> {
         let mut taken = self.lock();
         if taken.len() >= CONNECTIONS_MAX {
             let (now, silent) = (self.now_ms(), SILENT_MIN.as_millis() as u64);
-            let idle = taken.values().filter(|p| {
-                let active = p.active_ms.load(Ordering::Relaxed);
-                !p.is_busy.load(Ordering::Relaxed) && active + silent <= now
-            });
-            let out = idle.min_by_key(|p| {
-                (p.has_asked.load(Ordering::Relaxed), p.active_ms.load(Ordering::Relaxed), p.number)
-            });
-            let number = out?.number;
+            let idle = taken.iter().filter(|(_, seat)| !seat.is_busy && seat.active_ms + silent <= now);
+            let out = idle.min_by_key(|(number, seat)| (seat.has_asked, seat.active_ms, **number));
+            let (&number, _) = out?;
             if let Some(seat) = taken.remove(&number) {
                 seat.gives_way.notify_one();
             }
         }
-        let seat = Arc::new(Seat {
-            number: self.next.fetch_add(1, Ordering::Relaxed),
-            has_asked: AtomicBool::new(false),
-            is_busy: AtomicBool::new(false),
-            active_ms: AtomicU64::new(self.now_ms()),
-            gives_way: Notify::new(),
-        });
-        taken.insert(seat.number, Arc::clone(&seat));
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let gives_way = Arc::new(Notify::new());
+        let seat = Seat { number, gives_way: Arc::clone(&gives_way) };
+        taken.insert(number, Taken { has_asked: false, is_busy: false, active_ms: self.now_ms(), gives_way });
         Some(seat)
     }
 
@@ -70,12 +67,12 @@ impl Seats {
 
     /// Notes that a client has begun or ended something. False when it had to give way before.
     pub fn note(&self, seat: &Seat, is_busy: bool) -> bool {
-        // Nobody chooses who gives way meanwhile.
-        let taken = self.lock();
-        seat.active_ms.store(self.now_ms(), Ordering::Relaxed);
-        seat.has_asked.fetch_or(is_busy, Ordering::Relaxed);
-        seat.is_busy.store(is_busy, Ordering::Relaxed);
-        taken.contains_key(&seat.number)
+        let mut taken = self.lock();
+        let Some(own) = taken.get_mut(&seat.number) else { return false };
+        own.active_ms = self.now_ms();
+        own.has_asked |= is_busy;
+        own.is_busy = is_busy;
+        true
     }
 
     /// Seats that are taken.
@@ -87,7 +84,7 @@ impl Seats {
         self.started.elapsed().as_millis() as u64
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Seat>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Taken>> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -106,7 +103,7 @@ mod tests {
     #[test]
     fn who_waits_for_nothing_gives_way() {
         let mut seats = Seats::default();
-        let all: Vec<Arc<Seat>> = (0..CONNECTIONS_MAX).map(|_| seats.take().unwrap()).collect();
+        let all: Vec<Seat> = (0..CONNECTIONS_MAX).map(|_| seats.take().unwrap()).collect();
         for p in &all {
             seats.note(p, true);
         }
@@ -115,12 +112,13 @@ mod tests {
         seats.note(&all[3], false);
         assert!(seats.take().is_none(), "two were answered just now");
         seats.started -= 10 * SILENT_MIN;
-        all[5].active_ms.store(1, Ordering::Relaxed);
-        all[3].active_ms.store(2, Ordering::Relaxed);
+        let was_active = |seat: &Seat, ms: u64| seats.lock().get_mut(&seat.number).unwrap().active_ms = ms;
+        was_active(&all[5], 1);
+        was_active(&all[3], 2);
         let new = seats.take().unwrap();
         let is_in = |p: &Seat| seats.lock().contains_key(&p.number);
         assert!(!is_in(&all[5]) && is_in(&all[3]), "the one that was silent for longest");
-        new.active_ms.store(3, Ordering::Relaxed);
+        was_active(&new, 3);
         assert!(seats.take().is_some() && !is_in(&new), "one that never asked before one that did");
         assert!(!seats.note(&new, true), "it gave way before it asked");
         assert_eq!(seats.n_taken(), CONNECTIONS_MAX);

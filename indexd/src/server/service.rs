@@ -23,14 +23,14 @@ use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::limits::WAIT_MS_MAX;
 use indexd_proto::overlay::{Overlay, OverlayFacts};
 use indexd_proto::paths::Dirs;
-use indexd_proto::share::ShareCounts;
+use indexd_proto::rpc::{self, ProgressParams};
 use indexd_proto::sources::OfferResult;
 use indexd_proto::workspace::{Envelope, Failure, State, Wait, WaitMode};
-use indexd_proto::{Call, rpc, workspace as wire};
+use indexd_proto::{Call, workspace as wire};
 use indexd_store::Snapshot;
 use indexd_text::{CachedCounter, CounterOptions};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use transfer::Form;
@@ -68,18 +68,21 @@ impl<'a> Target<'a> {
     fn folder(self) -> Result<Option<(&'a Path, bool)>, ErrorObject> {
         let named = self.repo.map(|r| (Path::new(r), true)).or(self.cwd.map(|c| (Path::new(c), false)));
         if named.is_some_and(|(path, _)| !path.is_absolute()) {
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, "the folder is not absolute"));
+            return Err(ErrorObject::invalid("the folder is not absolute"));
         }
         Ok(named)
     }
 
     /// The same, which must be there.
     fn named(self) -> Result<(&'a Path, bool), ErrorObject> {
-        self.folder()?.ok_or_else(|| {
-            ErrorObject::new(ErrorCode::InvalidRequest, "neither repo nor cwd is given")
-                .with_hint("name the root with repo, or a folder inside it with cwd")
-        })
+        self.folder()?.ok_or_else(unnamed)
     }
+}
+
+/// The error of a request that names no workspace.
+fn unnamed() -> ErrorObject {
+    ErrorObject::invalid("neither repo nor cwd is given")
+        .with_hint("name the root with repo, or a folder inside it with cwd")
 }
 
 /// A workspace with one state of its index, and what is known about that state.
@@ -123,6 +126,11 @@ impl Service {
             offers: Offers::default(),
             counters: Mutex::default(),
         })
+    }
+
+    /// The root that a request names, if it names one. Nothing is registered.
+    fn root(&self, target: Target) -> Result<Option<PathBuf>, ErrorObject> {
+        Ok(target.folder()?.map(|(dir, exact)| self.registry.locate(dir, exact)).transpose()?)
     }
 
     fn workspace(&self, target: Target, ctx: &Context) -> Result<Arc<Workspace>, ErrorObject> {
@@ -229,11 +237,11 @@ impl Service {
     }
 
     fn index_wait(&self, p: wire::WaitParams, ctx: &Context) -> Answer {
-        let wait = p.wait.unwrap_or(LONG_WAIT);
-        let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
+        let reading = self.read(target(&p.repo, &p.cwd), p.wait.or(Some(LONG_WAIT)), p.progress, ctx)?;
         json(&wire::WaitResult {
             workspace: reading.workspace.status(),
-            ..wire::WaitResult::new(reading.envelope(ctx))
+            envelope: reading.envelope(ctx),
+            ..wire::WaitResult::default()
         })
     }
 
@@ -246,24 +254,24 @@ impl Service {
             root: workspace.root().display().to_string(),
             bytes_before,
             bytes,
-            ..wire::CompactResult::new()
+            ..wire::CompactResult::default()
         })
     }
 
     fn gc(&self, p: &wire::GcParams) -> Answer {
         let removed = self.registry.gc(Collect::by_hand(&self.config), p.dry_run);
-        json(&wire::GcResult { dry_run: p.dry_run, removed, ..wire::GcResult::new() })
+        json(&wire::GcResult { dry_run: p.dry_run, removed, ..wire::GcResult::default() })
     }
 
     fn config_show(&self, p: &wire::ConfigParams) -> Answer {
         // Shown without registering anything: the file of the folder itself, if it has one.
         let entries = match p.repo.as_deref().or(p.cwd.as_deref()) {
             Some(root) => {
-                self.config.for_repository(Path::new(root)).map_err(|e| convert::config_error(&e))?.entries()
+                self.config.for_repository(Path::new(root)).map_err(WorkspaceError::from)?.entries()
             }
             None => self.config.entries(),
         };
-        json(&wire::ConfigResult { entries, ..wire::ConfigResult::new() })
+        json(&wire::ConfigResult { entries, ..wire::ConfigResult::default() })
     }
 }
 
@@ -277,7 +285,7 @@ impl Backend for Service {
             Call::Map(p) => self.map(p, ctx),
             Call::ContextPack(p) => self.context_pack(p, ctx),
             Call::ContextOffer(p) => {
-                json(&OfferResult { awaited: self.offers.put(p)?, ..OfferResult::new() })
+                json(&OfferResult { awaited: self.offers.put(p)?, ..OfferResult::default() })
             }
             Call::ContextShow(p) => self.context_show(&p),
             Call::Search(p) => self.search(p, ctx),
@@ -303,7 +311,7 @@ impl Backend for Service {
                 json(&wire::WorkspaceStatus { root, ..workspace.status() })
             }
             Call::WorkspaceList(_) => {
-                json(&wire::ListResult { workspaces: self.workspaces(), ..wire::ListResult::new() })
+                json(&wire::ListResult { workspaces: self.registry.list(), ..wire::ListResult::default() })
             }
             Call::WorkspaceRemove(p) => {
                 self.registry.remove(Path::new(&p.repo))?;
@@ -327,19 +335,15 @@ impl Backend for Service {
         }
     }
 
-    fn workspaces(&self) -> Vec<wire::WorkspaceStatus> {
-        self.registry.list()
-    }
-
-    fn packs(&self) -> wire::PackCounts {
-        let counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        let lookups = counters.values().map(|c| c.lookups());
-        let (hits, misses) = lookups.fold((0, 0), |(h, m), (hits, misses)| (h + hits, m + misses));
-        wire::PackCounts { token_cache_hits: hits, token_cache_misses: misses, ..self.metrics.counts() }
-    }
-
-    fn share(&self) -> ShareCounts {
-        self.registry.pulls().map(Pulls::counts).unwrap_or_default()
+    fn status(&self) -> wire::StatusResult {
+        let mut packs = self.metrics.counts();
+        for counter in self.counters.lock().unwrap_or_else(PoisonError::into_inner).values() {
+            let (hits, misses) = counter.lookups();
+            packs.token_cache_hits += hits;
+            packs.token_cache_misses += misses;
+        }
+        let share = self.registry.pulls().map(Pulls::counts).unwrap_or_default();
+        wire::StatusResult { packs, share, workspaces: self.registry.list(), ..wire::StatusResult::default() }
     }
 
     fn path_map(&self) -> Option<&PathMap> {
@@ -419,7 +423,9 @@ fn reporter<'a>(wanted: bool, ctx: &'a Context) -> impl FnMut(Progress) + 'a {
         if wanted && last.is_none_or(|t| t.elapsed() >= PROGRESS_INTERVAL) {
             last = Some(Instant::now());
             // A client that is gone is noticed by the check of the caller.
-            let _ = ctx.send(rpc::request(None, "$/progress", convert::progress(&ctx.id, p)));
+            let Progress { phase, done, total } = p;
+            let params = ProgressParams { id: ctx.id.clone(), phase, done, total };
+            let _ = ctx.send(rpc::request(None, "$/progress", params));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `show`: definitions whole, with the numbers of their lines, within a budget.
 
-use crate::server::backend::{Cancel, cancelled};
+use crate::server::backend::Cancel;
 use crate::server::{convert, suggest};
 use indexd_model::facts::DefIdx;
 use indexd_model::limits::EXPECT_MAX;
@@ -9,7 +9,7 @@ use indexd_pack::excerpt;
 use indexd_pack::graph::names;
 use indexd_pack::identity::Sources;
 use indexd_pack::render::{self, Piece};
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::error::ErrorObject;
 use indexd_proto::search::DefinitionsResult;
 use indexd_text::TokenCounter;
 use rustc_hash::FxHashMap;
@@ -53,7 +53,7 @@ pub fn show(
     cancel: &Cancel,
 ) -> Result<DefinitionsResult, ErrorObject> {
     if what.is_empty() || what.len() > WHAT_MAX {
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, "name 1 to 64 definitions or places"));
+        return Err(ErrorObject::invalid("name 1 to 64 definitions or places"));
     }
     let mut shown = DefinitionsResult::default();
     let mut wanted = wanted_of(view, what, &mut shown);
@@ -63,9 +63,7 @@ pub fn show(
     let mut sources = Sources::default();
     let words = words(expect)?;
     for w in &mut wanted {
-        if cancel.is_cancelled() {
-            return Err(cancelled());
-        }
+        cancel.check()?;
         let left = max_tokens.saturating_sub(shown.tokens);
         let (text, n) = if left > 0 {
             fitting(view, &mut sources, w, &words, (left, counter))
@@ -118,8 +116,7 @@ fn words(expect: &[String]) -> Result<Vec<String>, ErrorObject> {
     let each = expect.iter().flat_map(|e| e.split([' ', '\t', '\n', ',', ';'])).filter(|w| !w.is_empty());
     let words: BTreeSet<String> = each.map(str::to_lowercase).collect();
     if words.len() > EXPECT_MAX {
-        let message = format!("expect has more than {EXPECT_MAX} words");
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
+        return Err(ErrorObject::invalid(format!("expect has more than {EXPECT_MAX} words")));
     }
     Ok(words.into_iter().collect())
 }

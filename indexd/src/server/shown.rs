@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use indexd_proto::Method;
+use indexd_proto::pack::{Item, Word};
 use indexd_proto::shown::{ContextSummary, ShownBudget, ShownChunk};
 use indexd_proto::sources::{ContextBudget, SourceType};
 use indexd_rim::sources::{ContextChunk, Settings};
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 /// The figures of a pack. Items of files with unsaved text come from open files, those that the search found
 /// from it, the others are references. A record has no settings besides its budgets.
 pub fn of_pack(pack: &indexd_pack::Pack, config: Option<&Config>, unsaved: &[String]) -> ContextSummary {
-    let chunk = |i: &indexd_pack::pack::Item| {
+    let chunk = |i: &Item| {
         let parts = &i.excerpt.parts;
         ShownChunk {
             file_path: Some(i.path().to_owned()),
@@ -80,25 +81,19 @@ fn summary(
         sources: ContextSummary::sources_of(&chunks),
         chunks,
         settings,
-        ..ContextSummary::new()
+        ..ContextSummary::default()
     }
 }
 
 /// What a pack selected, for the audit trail: of each item the beginning of its chunk uid, its section
 /// and its tokens. No path and no content.
 pub fn selected(pack: &indexd_pack::Pack) -> String {
-    let mut out = String::new();
-    for section in &pack.sections {
-        for item in &section.items {
-            if !out.is_empty() {
-                out.push(' ');
-            }
-            let uid = item.chunk_uid.rsplit(':').next().unwrap_or_default();
-            let uid = uid.get(..UID_CHARS).unwrap_or(uid);
-            out += &format!("{uid}/{}/{}", section.name, item.tokens);
-        }
-    }
-    out
+    let items = pack.sections.iter().flat_map(|s| s.items.iter().map(|i| (&s.name, i)));
+    let mark = |(section, item): (&Word, &Item)| {
+        let uid = item.chunk_uid.rsplit(':').next().unwrap_or_default();
+        format!("{}/{section}/{}", uid.get(..UID_CHARS).unwrap_or(uid), item.tokens)
+    };
+    items.map(mark).collect::<Vec<_>>().join(" ")
 }
 
 /// Characters of a chunk uid in the audit trail: 64 bits tell the chunks of a repository apart.

@@ -1,7 +1,6 @@
 //! `context.pack`: what a client offers as sources of the packer. What it only names is read from the
 //! index; secrets are replaced in both; a source that gives nothing says why and costs itself alone.
 
-use super::convert;
 use crate::config::Config;
 use indexd_model::{FileRoles, IndexView, Lines, RepoPath};
 use indexd_pack::template::Template;
@@ -26,7 +25,7 @@ pub fn collect(
 ) -> Result<(), ErrorObject> {
     if offered.len() > SOURCES_MAX {
         let message = format!("{} sources are offered; {SOURCES_MAX} are taken", offered.len());
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
+        return Err(ErrorObject::invalid(message));
     }
     for source in offered.iter_mut().filter(|s| s.failure.is_none()) {
         match content(view, source) {
@@ -87,9 +86,9 @@ fn is_secret(path: &str, content: Option<&str>) -> bool {
 pub fn template(asked: Option<&str>) -> Result<Option<Template>, ErrorObject> {
     let Some(text) = asked else { return Ok(None) };
     if text.len() > TEMPLATE_BYTES_MAX {
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, "the template is longer than 64 KiB"));
+        return Err(ErrorObject::invalid("the template is longer than 64 KiB"));
     }
-    Template::new(text).map(Some).map_err(|e| convert::pack_error(&e))
+    Ok(Some(Template::new(text)?))
 }
 
 /// The settings of a request over the configured ones; priorities that are not named keep theirs.

@@ -10,20 +10,18 @@ use indexd_proto::error::{ErrorCode, ErrorObject};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Those that are being made.
 pub struct Exports {
     dir: PathBuf,
     places: Semaphore,
-    n_begun: AtomicU64,
 }
 
 impl Exports {
     /// With files in a folder of the cache.
     pub fn new(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), places: Semaphore::new(EXPORTS_MAX), n_begun: AtomicU64::new(0) }
+        Self { dir: dir.to_owned(), places: Semaphore::new(EXPORTS_MAX) }
     }
 
     /// Begins to make one.
@@ -32,10 +30,9 @@ impl Exports {
     /// `POC_E_BUSY` while another one is made, `POC_E_STORAGE` where no file can be made.
     pub fn begin<'a>(&'a self, ctx: &'a Context) -> Result<Making<'a>, ErrorObject> {
         let place = self.places.try_acquire().map_err(|_| busy("another export is being made".to_owned()))?;
-        let number = self.n_begun.fetch_add(1, Ordering::Relaxed);
-        let path = self.dir.join(format!("export-{}-{number}", std::process::id()));
-        let spool = Spool::new(path).map_err(|e| storage(&e))?;
-        Ok(Making { out: BufWriter::new(spool), ctx, failure: None, _place: place })
+        // It goes with its last user, on Unix even when the process is killed.
+        let file = tempfile::tempfile_in(&self.dir).map_err(|e| storage(&e))?;
+        Ok(Making { out: BufWriter::new(file), ctx, failure: None, _place: place })
     }
 }
 
@@ -45,7 +42,7 @@ fn storage(e: &io::Error) -> ErrorObject {
 
 /// An export that is being made.
 pub struct Making<'a> {
-    out: BufWriter<Spool>,
+    out: BufWriter<File>,
     ctx: &'a Context,
     failure: Option<ErrorObject>,
     _place: SemaphorePermit<'a>,
@@ -71,9 +68,9 @@ impl Making<'_> {
     /// # Errors
     /// `POC_E_STORAGE`.
     pub fn finish(self) -> Result<impl Read, ErrorObject> {
-        let mut spool = self.out.into_inner().map_err(|e| storage(e.error()))?;
-        spool.file.rewind().map_err(|e| storage(&e))?;
-        Ok(spool)
+        let mut file = self.out.into_inner().map_err(|e| storage(e.error()))?;
+        file.rewind().map_err(|e| storage(&e))?;
+        Ok(file)
     }
 }
 
@@ -90,46 +87,5 @@ impl Write for Making<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-/// A file that goes with its last user, on Unix even when the process is killed.
-struct Spool {
-    file: File,
-    path: PathBuf,
-}
-
-impl Spool {
-    fn new(path: PathBuf) -> io::Result<Self> {
-        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
-        if cfg!(unix) {
-            std::fs::remove_file(&path)?;
-        }
-        Ok(Self { file, path })
-    }
-}
-
-impl Drop for Spool {
-    fn drop(&mut self) {
-        if !cfg!(unix) {
-            // It is open until here, and goes at the next look.
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
-}
-
-impl Read for Spool {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.file.read(buffer)
-    }
-}
-
-impl Write for Spool {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
     }
 }

@@ -19,7 +19,7 @@ pub fn not_found(view: &dyn IndexView, name: &str) -> ErrorObject {
         return error;
     }
     if shown.trim().is_empty() {
-        let error = ErrorObject::new(ErrorCode::InvalidRequest, "the name is empty");
+        let error = ErrorObject::invalid("the name is empty");
         return error.with_hint("name a definition, a path or path:line");
     }
     let (path, line) = parted(&shown);
@@ -45,8 +45,7 @@ fn parted(name: &str) -> (&str, Option<u32>) {
 
 /// The error for a line behind the last one of a file that is there.
 fn behind_the_end(view: &dyn IndexView, name: &str) -> Option<ErrorObject> {
-    let (path, line) = name.rsplit_once(':')?;
-    let line: u32 = line.parse().ok()?;
+    let (path, Some(line)) = parted(name) else { return None };
     let file = view.file_by_path(path)?;
     let n = LineIndex::new(&view.text(file)).count();
     let message = format!("{path} has {n} lines, and none is number {line}");

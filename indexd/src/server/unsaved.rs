@@ -38,16 +38,15 @@ pub fn texts(
     cwd: Option<&Path>,
     overlays: &[Overlay],
 ) -> Result<(Vec<UnsavedText>, OverlayFacts), ErrorObject> {
-    let invalid = |message: String| ErrorObject::new(ErrorCode::InvalidRequest, message);
     let mut texts: Vec<UnsavedText> = Vec::with_capacity(overlays.len());
     let mut facts = OverlayFacts::default();
     for overlay in overlays {
         let path = place::of_path(root, cwd, &overlay.path).filter(|path| !path.is_empty());
-        let path = path
-            .ok_or_else(|| invalid("an overlay is not beneath the root".to_owned()))
-            .and_then(|path| RepoPath::new(&path).map_err(|e| invalid(format!("an overlay: {e}"))))?;
+        let path = path.ok_or_else(|| ErrorObject::invalid("an overlay is not beneath the root")).and_then(
+            |path| RepoPath::new(&path).map_err(|e| ErrorObject::invalid(format!("an overlay: {e}"))),
+        )?;
         if texts.iter().any(|(known, _)| *known == path) {
-            return Err(invalid("two overlays are of one file".to_owned()));
+            return Err(ErrorObject::invalid("two overlays are of one file"));
         }
         match reason_to_leave_out(view, root, excludes, &path) {
             None => texts.push((path, overlay.text.clone())),

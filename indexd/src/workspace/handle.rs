@@ -15,7 +15,7 @@ use crossbeam_channel::{RecvTimeoutError, Sender};
 use indexd_model::{DefKind, Facts, FactsView, FileFacts, Interface, RepoPath};
 use indexd_os::Root;
 use indexd_proto::paths::private_dir;
-use indexd_proto::workspace::{Failure, ImportStatus, State, WaitMode, WorkspaceStatus};
+use indexd_proto::workspace::{Failure, ImportStatus, Problem, State, WaitMode, WorkspaceStatus};
 use indexd_store::{Overlays, Snapshot};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -284,11 +284,14 @@ impl Workspace {
         let Condition { status, problems } = self.shared.condition();
         let is_empty = status.n_files == 0 && status.state == State::Ready;
         let emptied = is_empty.then(|| self.emptied_by()).flatten();
+        let emptied = emptied.map(|sentence| (Problem::AllIgnored, sentence));
+        let (problem_kinds, problems) = problems.into_iter().chain(emptied).unzip();
         WorkspaceStatus {
             root: self.setup.engine.root.display().to_string(),
             repo_id: self.repo_id(),
             import: self.import_status(),
-            problems: problems.into_values().chain(emptied).collect(),
+            problems,
+            problem_kinds,
             index_bytes: folder_bytes(&self.setup.engine.home),
             ..status
         }

@@ -23,11 +23,11 @@ pub mod tree;
 pub mod why;
 
 pub use handle::Workspace;
+pub use indexd_proto::workspace::Problem;
 pub use indexing::overlays::stored as stored_overlays;
 pub use indexing::pulled::Pulls;
 pub use life::collect::Collect;
 pub use life::memory::Pressure;
-pub use noticing::condition::Problem;
 pub use registry::{RECORDS, Registry, folder_name};
 pub use status::{Freshness, Progress, Wait, WorkspaceError};
 pub use tree::rules::Rule;

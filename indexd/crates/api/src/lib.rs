@@ -1,9 +1,10 @@
-//! Types that wire, engine and client share: the request for a pack, the pack, the map of a repository, and
-//! the codes of errors. The published schemas are derived from them.
+//! Types that wire, engine and client share: the request for a pack, the pack, the map of a repository, the words
+//! of the graph, and the codes of errors. The published schemas are derived from them.
 
 pub mod canonical;
 pub mod error;
 pub mod explanation;
+pub mod graph;
 pub mod map;
 pub mod pack;
 mod params;

@@ -618,8 +618,6 @@ pub enum LimitSource {
     RepositoryFile,
     /// An environment variable of the daemon.
     Environment,
-    /// An option on the daemon's command line.
-    CommandLine,
     /// The default of the client, which holds where no configuration names one.
     Client,
     /// The request, where it differs from what would hold without it.

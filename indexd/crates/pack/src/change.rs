@@ -35,7 +35,7 @@ pub struct Change {
 }
 
 /// One file of a change.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ChangedFile {
     /// Its path; of a removed file the former path.
     pub path: String,

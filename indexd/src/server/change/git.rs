@@ -3,7 +3,7 @@
 
 use super::{
     ENCODED, FILES_MAX, FILTERED, Ground, LEFT_OUT, LINK, MISSING, MODE, MODULE, NO_TEXT, Reader, SENSITIVE,
-    STAGED, Side, TOO_LARGE, UNMERGED, WORKTREE, is_left_out, refused, untouched,
+    STAGED, Side, TOO_LARGE, UNMERGED, WORKTREE, is_left_out, refused, unread,
 };
 use crate::server::backend::Context;
 use crate::workspace::tree::git::{GitFolders, Settings};
@@ -16,7 +16,7 @@ use indexd_model::view::{FactsView as _, FileRecord};
 use indexd_model::{ContentHash, FileDoc, IndexView as _, Outcome, RepoPath};
 use indexd_pack::change::{Change, ChangedFile};
 use indexd_pack::request::ChangeRequest;
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::error::ErrorObject;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
 
@@ -90,7 +90,7 @@ pub(super) fn read(asked: &ChangeRequest, ground: &Ground, ctx: &Context) -> Res
         differing(&repository, [&from, &to], &ways, ground, ctx).map_err(refused)?;
     if pairs.len() > FILES_MAX {
         let message = format!("{} files differ; a change of at most {FILES_MAX} is read", pairs.len());
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, message).with_hint("name a smaller range"));
+        return Err(ErrorObject::invalid(message).with_hint("name a smaller range"));
     }
     let mut change = Change { notes, ..Change::default() };
     (change.id.from, change.id.to) = (from.name(), to.name());
@@ -116,17 +116,14 @@ pub(super) fn read(asked: &ChangeRequest, ground: &Ground, ctx: &Context) -> Res
 
 /// The states that a request compares.
 fn states(asked: &ChangeRequest, repository: &Repository) -> Result<(State, State), CompareError> {
-    let commit = |name: &str| {
-        let name = if name.is_empty() { "HEAD" } else { name };
-        if name == "HEAD" {
-            return Ok(State::Commit(repository.head()?));
-        }
-        repository.commit_named(name).map(State::Commit)
+    let commit = |name: &str| match name {
+        "" | "HEAD" => Ok(repository.head()?),
+        _ => repository.commit_named(name),
     };
     if asked.staged {
         return match commit("HEAD") {
             Err(CompareError::Unavailable(Unavailable::NoCommits)) => Ok((State::Unborn, State::Staged)),
-            head => Ok((head?, State::Staged)),
+            head => Ok((State::Commit(head?), State::Staged)),
         };
     }
     if asked.worktree {
@@ -134,14 +131,12 @@ fn states(asked: &ChangeRequest, repository: &Repository) -> Result<(State, Stat
     }
     let range = asked.diff.as_deref().unwrap_or("").trim();
     if let Some((a, b)) = range.split_once("...") {
-        let (State::Commit(a), State::Commit(b)) = (commit(a)?, commit(b)?) else {
-            return Err(CompareError::Unknown(range.to_owned()));
-        };
+        let (a, b) = (commit(a)?, commit(b)?);
         return Ok((State::Commit(repository.common(&a, &b)?), State::Commit(b)));
     }
     match range.split_once("..") {
-        Some((a, b)) => Ok((commit(a)?, commit(b)?)),
-        None => Ok((commit(range)?, State::Worktree)),
+        Some((a, b)) => Ok((State::Commit(commit(a)?), State::Commit(commit(b)?))),
+        None => Ok((State::Commit(commit(range)?), State::Worktree)),
     }
 }
 
@@ -341,19 +336,19 @@ impl Sides<'_> {
         let snapshot = self.reader.ground.snapshot;
         let there = snapshot.file_by_path(path);
         if let Some(why) = self.unshown(path, pair, there.is_some()) {
-            return why.map(|why| ChangedFile { unreadable: Some(why), ..untouched(path) });
+            return why.map(|why| unread(path, why));
         }
         let before = pair.before.map(|kept| kept.id);
         let indexed = there.map(|f| snapshot.text(f));
         match (&pair.after, there) {
-            (After::Unmerged, _) => self.reader.file(path, [None, Some(Err(UNMERGED))], None),
+            (After::Unmerged, _) => Some(unread(path, UNMERGED)),
             (After::Tree(tree), Some(file)) => self.against_tree(path, before, file, tree).or_else(|| {
                 let is_other = pair.before.is_some_and(|kept| kept.kind != tree.kind);
-                is_other.then(|| ChangedFile { unreadable: Some(MODE), ..untouched(path) })
+                is_other.then(|| unread(path, MODE))
             }),
             (After::Kept(after), _) => {
                 let texts = [before, after.map(|kept| kept.id)].map(|id| self.kept(path, id));
-                self.reader.file(path, texts, indexed.as_deref())
+                self.reader.file(path, texts, None, indexed.as_deref())
             }
             (After::Tree(_), None) => None,
         }
@@ -402,7 +397,7 @@ impl Sides<'_> {
     }
 
     /// What git keeps of a file.
-    fn kept(&self, path: &RepoPath, id: Option<CommitId>) -> Side<String> {
+    fn kept(&self, path: &RepoPath, id: Option<CommitId>) -> Side {
         let bytes = self.repository.read(&id?, FILE_BYTES_PARSED_MAX).map_err(reason);
         Some(bytes.and_then(|bytes| self.reader.text(path, &bytes)))
     }
@@ -420,7 +415,7 @@ impl Sides<'_> {
         let (record, indexed) = (snapshot.file(file), snapshot.text(file));
         if self.cleaner.needs_a_program(path) {
             let after = if is_untouched { self.kept(path, staged) } else { Some(Err(FILTERED)) };
-            return self.reader.file(path, [self.kept(path, before), after], Some(&indexed));
+            return self.reader.file(path, [self.kept(path, before), after], None, Some(&indexed));
         }
         let kept = before.map(|id| self.repository.read(&id, FILE_BYTES_PARSED_MAX));
         let is_same = match &kept {
@@ -429,19 +424,18 @@ impl Sides<'_> {
             _ => false,
         };
         let was = kept.map(|bytes| bytes.map_err(reason).and_then(|bytes| self.reader.text(path, &bytes)));
-        if let Some(unread) = unread(record.outcome) {
+        if let Some(why) = without_text(record.outcome) {
             let is_secret =
-                was == Some(Err(SENSITIVE)) && unread == SENSITIVE && is_untouched && before == staged;
-            return if is_same || is_secret {
-                None
-            } else {
-                self.reader.file(path, [was, Some(Err(unread))], Some(&indexed))
-            };
+                was == Some(Err(SENSITIVE)) && why == SENSITIVE && is_untouched && before == staged;
+            if is_same || is_secret {
+                return None;
+            }
+            return self.reader.file(path, [was, Some(Err(why))], None, Some(&indexed));
         }
         let bytes = self.bytes(path, &record, &indexed);
         let is_kept = staged.and_then(|id| self.repository.content(&id, FILE_BYTES_PARSED_MAX));
         let Some(cleaned) = self.cleaner.clean(path, &bytes, is_kept.as_deref()) else {
-            return self.reader.file(path, [was, Some(Err(ENCODED))], Some(&indexed));
+            return self.reader.file(path, [was, Some(Err(ENCODED))], None, Some(&indexed));
         };
         if blob_id(&cleaned) == before && before.is_some() {
             return None;
@@ -450,7 +444,7 @@ impl Sides<'_> {
         let n_lines = |text: &str| text.bytes().filter(|b| *b == b'\n').count();
         let is_in_step = after.as_ref().is_ok_and(|after| n_lines(after) == n_lines(&indexed));
         let shown = is_in_step.then(|| indexed.to_string());
-        self.reader.shown_file(path, [was, Some(after)], shown, Some(&indexed))
+        self.reader.file(path, [was, Some(after)], shown, Some(&indexed))
     }
 
     /// The bytes of a file in the index, where they are known: the index may hold another text of them.
@@ -473,7 +467,7 @@ impl Sides<'_> {
 }
 
 /// The reason for which the index has no text of a file.
-fn unread(outcome: Outcome) -> Option<&'static str> {
+fn without_text(outcome: Outcome) -> Option<&'static str> {
     match outcome {
         Outcome::Binary => Some(NO_TEXT),
         Outcome::Sensitive => Some(SENSITIVE),

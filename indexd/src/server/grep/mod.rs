@@ -9,14 +9,14 @@ pub mod roles;
 pub mod scan;
 pub mod text;
 
-use crate::server::backend::{Cancel, cancelled};
-use crate::server::convert;
+use crate::server::backend::Cancel;
 use grep_matcher::Matcher as _;
 use ignore::overrides::OverrideBuilder;
 use ignore::types::TypesBuilder;
 use indexd_model::view::{CONFIDENCE_CERTAIN, DefRecord};
 use indexd_model::{DefDoc, DefIdx, FactsView as _, FileDoc, IndexView as _, LineIndex, Span};
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_pack::pack::line_range;
+use indexd_proto::error::ErrorObject;
 use indexd_proto::grep::{GrepFile, GrepLine, GrepParams, GrepResult, GrepRole, GrepScope, GrepTarget};
 use indexd_proto::limits::{GREP_CONTEXT_MAX, GREP_LINES_MAX};
 use indexd_store::Snapshot;
@@ -100,7 +100,7 @@ pub fn grep(
 }
 
 fn check(p: &GrepParams) -> Result<(), ErrorObject> {
-    let invalid = |said: String| Err(ErrorObject::new(ErrorCode::InvalidRequest, said));
+    let invalid = |said: String| Err(ErrorObject::invalid(said));
     if p.before.max(p.after) > GREP_CONTEXT_MAX {
         return invalid(format!("context must be at most {GREP_CONTEXT_MAX} lines"));
     }
@@ -124,7 +124,7 @@ struct Chosen<'p> {
 
 impl<'p> Chosen<'p> {
     fn new(params: &'p GrepParams) -> Result<Self, ErrorObject> {
-        let invalid = |e: ignore::Error| ErrorObject::new(ErrorCode::InvalidRequest, e.to_string());
+        let invalid = |e: ignore::Error| ErrorObject::invalid(e.to_string());
         let mut globs = OverrideBuilder::new("");
         for glob in &params.globs {
             globs.add(glob).map_err(invalid)?;
@@ -168,9 +168,7 @@ impl Answer<'_> {
     fn fill(&mut self, found: &[Found], all: bool, cancel: &Cancel) -> Result<(), ErrorObject> {
         let mut n_classified = 0;
         for found in found.iter().filter(|f| !f.lines.is_empty()) {
-            if cancel.is_cancelled() {
-                return Err(cancelled());
-            }
+            cancel.check()?;
             if self.params.plain {
                 let text = self.snapshot.text(found.file);
                 let path = self.snapshot.path(found.file);
@@ -287,8 +285,7 @@ impl Answer<'_> {
         let is_in_function = records.iter().any(|r| r.kind.is_callable());
         let is_told = |r: &&DefRecord| !is_in_function || r.kind.is_callable() || r.kind.is_type();
         let named = records.iter().rev().filter(is_told).find(|r| !r.name.is_empty());
-        out.within =
-            named.map(|r| GrepScope { name: r.qualified.to_string(), lines: convert::lines(r.lines) });
+        out.within = named.map(|r| GrepScope { name: r.qualified.to_string(), lines: line_range(r.lines) });
     }
 
     /// The role and the target of a line by its edges, imports and locals.

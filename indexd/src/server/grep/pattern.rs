@@ -2,7 +2,7 @@
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use indexd_model::grams::Need;
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::error::ErrorObject;
 use indexd_proto::limits::{GREP_PATTERNS_MAX, QUERY_BYTES_MAX};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
@@ -41,13 +41,12 @@ impl Pattern {
         let bytes: usize = patterns.iter().map(String::len).sum();
         if patterns.is_empty() || patterns.len() > GREP_PATTERNS_MAX || bytes > QUERY_BYTES_MAX {
             let said = format!("give 1 to {GREP_PATTERNS_MAX} patterns of {QUERY_BYTES_MAX} bytes together");
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, said));
+            return Err(ErrorObject::invalid(said));
         }
         let invalid = |e: String| {
             // The lines before show the place with signs below it.
             let why = e.rsplit("error: ").next().unwrap_or(&e).replace('\n', " ");
-            let said = format!("the pattern is not a regular expression: {why}");
-            ErrorObject::new(ErrorCode::InvalidRequest, said)
+            ErrorObject::invalid(format!("the pattern is not a regular expression: {why}"))
                 .with_hint("-F takes the pattern as it is; \\( stands for a bracket")
         };
         let matcher = RegexMatcherBuilder::new()
@@ -76,11 +75,7 @@ fn need(pattern: &str, how: How) -> Result<Need, Box<regex_syntax::Error>> {
     };
     let mut parser =
         ParserBuilder::new().case_insensitive(how.ignore_case).multi_line(true).utf8(false).build();
-    let held = held(&parser.parse(pattern).map_err(Box::new)?);
-    Ok(match held.exact {
-        Some(strings) => all(vec![held.need, of_strings(&strings, how.word)]),
-        None => held.need,
-    })
+    Ok(held(&parser.parse(pattern).map_err(Box::new)?).whole(how.word))
 }
 
 /// What every text holds that an expression matches.
@@ -101,9 +96,9 @@ impl Held {
     }
 
     /// All that is known of it as a need.
-    fn whole(self) -> Need {
+    fn whole(self, word: bool) -> Need {
         match self.exact {
-            Some(strings) => all(vec![self.need, of_strings(&strings, false)]),
+            Some(strings) => all(vec![self.need, of_strings(&strings, word)]),
             None => self.need,
         }
     }
@@ -163,34 +158,31 @@ fn of_repetition(repetition: &Repetition) -> Held {
         (0, Some(1)) => of_alternation(vec![sub, Held::exactly(vec![String::new()])]),
         (0, _) => Held::unknown(),
         (1, Some(1)) => sub,
-        _ => Held { exact: None, need: sub.whole() },
+        _ => Held { exact: None, need: sub.whole(false) },
     }
 }
 
 fn of_concat(parts: &[Hir]) -> Held {
     let mut needs = Vec::new();
-    let mut so_far = Some(vec![String::new()]);
+    let mut so_far = vec![String::new()];
     let mut is_exact = true;
     for part in parts.iter().map(held) {
         needs.push(part.need);
-        let joined = match (&so_far, &part.exact) {
-            (Some(before), Some(behind)) if before.len() * behind.len() <= STRINGS_MAX => {
-                Some(before.iter().flat_map(|a| behind.iter().map(move |b| format!("{a}{b}"))).collect())
+        match part.exact {
+            Some(behind) if so_far.len() * behind.len() <= STRINGS_MAX => {
+                so_far = so_far.iter().flat_map(|a| behind.iter().map(move |b| format!("{a}{b}"))).collect();
             }
-            _ => None,
-        };
-        if joined.is_none() {
-            is_exact = false;
-            needs.extend(so_far.map(|strings| of_strings(&strings, false)));
-            so_far = part.exact.or_else(|| Some(vec![String::new()]));
-        } else {
-            so_far = joined;
+            exact => {
+                is_exact = false;
+                needs.push(of_strings(&so_far, false));
+                so_far = exact.unwrap_or_else(|| vec![String::new()]);
+            }
         }
     }
     if is_exact {
-        return Held { exact: so_far, need: all(needs) };
+        return Held { exact: Some(so_far), need: all(needs) };
     }
-    needs.extend(so_far.map(|strings| of_strings(&strings, false)));
+    needs.push(of_strings(&so_far, false));
     Held { exact: None, need: all(needs) }
 }
 
@@ -199,7 +191,7 @@ fn of_alternation(parts: Vec<Held>) -> Held {
     if n <= STRINGS_MAX && parts.iter().all(|p| p.need == Need::Nothing) {
         return Held::exactly(parts.into_iter().filter_map(|p| p.exact).flatten().collect());
     }
-    Held { exact: None, need: any(parts.into_iter().map(Held::whole).collect()) }
+    Held { exact: None, need: any(parts.into_iter().map(|part| part.whole(false)).collect()) }
 }
 
 /// One of these must be there; nothing is needed where one is too short to tell of.
@@ -229,6 +221,7 @@ mod tests {
     use super::*;
     use grep_matcher::Matcher as _;
     use indexd_model::grams::signature;
+    use indexd_proto::error::ErrorCode;
     use proptest::prelude::*;
 
     fn of(pattern: &str, how: How) -> Pattern {

@@ -3,7 +3,7 @@
 //! answer and the memory it takes do not depend on which thread is faster.
 
 use super::pattern::Pattern;
-use crate::server::backend::{Cancel, cancelled};
+use crate::server::backend::Cancel;
 use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
 use indexd_model::{FileDoc, IndexView as _, Span};
@@ -60,9 +60,7 @@ pub fn scan(
     let mut out: Vec<Found> = Vec::new();
     let mut n_before = 0;
     for batch in files.chunks(BATCH_FILES * n_threads) {
-        if cancel.is_cancelled() {
-            return Err(cancelled());
-        }
+        cancel.check()?;
         let packed: Vec<Vec<u8>> = batch.iter().map(|f| snapshot.packed_text(*f)).collect();
         let keeps = n_before < skip + most;
         for (&file, lines) in batch.iter().zip(read(&packed, pattern, n_threads)) {

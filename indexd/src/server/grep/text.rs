@@ -3,6 +3,7 @@
 
 use super::pattern::Pattern;
 use super::{order, shown};
+use crate::server::named::many;
 use grep_matcher::Matcher as _;
 use indexd_model::FactsView as _;
 use indexd_proto::grep::{GrepFile, GrepLine, GrepParams, GrepRole, GrepTarget};
@@ -20,6 +21,7 @@ const LINE_BYTES_MAX: usize = 160;
 pub struct Page<'a> {
     lines: &'a [GrepLine],
     files: &'a [GrepFile],
+    n_lines: u64,
     head: usize,
     pattern: &'a Pattern,
     /// Files that come behind others: docs, generated and vendored ones.
@@ -42,7 +44,8 @@ pub fn of<'a>(
         |path: &&str| snapshot.file_by_path(path).is_some_and(|file| order::is_behind(snapshot, file));
     let behind = paths.into_iter().filter(is_behind).collect();
     let head = params.limit.map_or(usize::MAX, |n| n as usize);
-    Page { lines, files, head, pattern, behind, only: only_target(lines) }
+    let n_lines = files.iter().map(|f| f.n_lines).sum();
+    Page { lines, files, n_lines, head, pattern, behind, only: only_target(lines) }
 }
 
 fn only_target(lines: &[GrepLine]) -> Option<&GrepTarget> {
@@ -80,8 +83,7 @@ fn defines_whole(pattern: &Pattern, line: &GrepLine) -> bool {
 
 /// Writes the text, at most `max` tokens.
 pub fn text(page: &Page, max: u32, counter: &dyn TokenCounter) -> String {
-    let n_lines: u64 = page.files.iter().map(|f| f.n_lines).sum();
-    if n_lines == 0 {
+    if page.n_lines == 0 {
         return "no line matches\n".to_owned();
     }
     let mut order: Vec<&GrepLine> = page.lines.iter().collect();
@@ -89,7 +91,7 @@ pub fn text(page: &Page, max: u32, counter: &dyn TokenCounter) -> String {
     order.sort_by_cached_key(|l| (section(l), !defines_whole(page.pattern, l), is_behind(l), !is_def(l)));
     // Each piece is counted by itself, which is never less than what it adds.
     let mut n_shown = order.len().min(page.head);
-    let mut used = 60 * u32::from(n_lines > n_shown as u64);
+    let mut used = 60 * u32::from(page.n_lines > n_shown as u64);
     let mut last = None;
     for (i, line) in order.iter().enumerate().take(n_shown) {
         let mut piece = line_text(page, line);
@@ -104,7 +106,7 @@ pub fn text(page: &Page, max: u32, counter: &dyn TokenCounter) -> String {
         last = Some(line);
     }
     loop {
-        let text = render(page, &order, n_shown, n_lines);
+        let text = render(page, &order, n_shown);
         if n_shown <= 1 || counter.count_tokens(&text) <= max {
             return text;
         }
@@ -169,12 +171,11 @@ fn shown_in(text: &str, column: usize) -> String {
     short
 }
 
-fn render(page: &Page, order: &[&GrepLine], n_shown: usize, n_lines: u64) -> String {
-    let lines = |n: u64| if n == 1 { "1 line".to_owned() } else { format!("{n} lines") };
-    let files = |n: usize| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
-    let mut out = format!("{} in {}", lines(n_lines), files(page.files.len()));
+fn render(page: &Page, order: &[&GrepLine], n_shown: usize) -> String {
+    let lines = |n: u64| many(n, "line", "lines");
+    let mut out = format!("{} in {}", lines(page.n_lines), many(page.files.len() as u64, "file", "files"));
     if let Some(t) = page.only {
-        let looked = if n_lines > order.len() as u64 { " shown" } else { "" };
+        let looked = if page.n_lines > order.len() as u64 { " shown" } else { "" };
         out += &format!("; resolved uses{looked} are of {}", said(t));
     }
     out.push('\n');
@@ -189,7 +190,7 @@ fn render(page: &Page, order: &[&GrepLine], n_shown: usize, n_lines: u64) -> Str
         out += &line_text(page, line);
         last = Some(line);
     }
-    let n_cut = n_lines - n_shown as u64;
+    let n_cut = page.n_lines - n_shown as u64;
     if n_cut > 0 {
         out += &format!("\nnot shown: {}\n{}", lines(n_cut), cut(page, &order[..n_shown], &order[n_shown..]));
     }
@@ -199,7 +200,6 @@ fn render(page: &Page, order: &[&GrepLine], n_shown: usize, n_lines: u64) -> Str
 /// What was cut, by role and by file, most first.
 fn cut(page: &Page, shown: &[&GrepLine], left: &[&GrepLine]) -> String {
     let mut roles: BTreeMap<(bool, GrepRole), u64> = BTreeMap::new();
-    let n_lines: u64 = page.files.iter().map(|f| f.n_lines).sum();
     for line in left {
         *roles.entry((line.test, line.role.unwrap_or(GrepRole::Unknown))).or_default() += 1;
     }
@@ -209,8 +209,11 @@ fn cut(page: &Page, shown: &[&GrepLine], left: &[&GrepLine]) -> String {
     let mut out = String::new();
     if !roles.is_empty() {
         let n_looked = shown.len() + left.len();
-        let of =
-            if n_looked as u64 == n_lines { String::new() } else { format!(", of the first {n_looked}") };
+        let of = if n_looked as u64 == page.n_lines {
+            String::new()
+        } else {
+            format!(", of the first {n_looked}")
+        };
         out += &format!("  by role{of}: {}\n", roles.iter().map(role).collect::<Vec<_>>().join(", "));
     }
     let mut n_shown: FxHashMap<&str, u64> = FxHashMap::default();

@@ -22,11 +22,8 @@ const MAP_TOKENS: std::ops::RangeInclusive<u32> = 500..=90_000;
 impl Service {
     /// `repo_map.md`, with the same as data.
     pub(super) fn map(&self, p: MapParams, ctx: &Context) -> Answer {
-        if let Some(n) = p.max_tokens.filter(|n| !MAP_TOKENS.contains(n)) {
-            let message =
-                format!("maxTokens must be {} to {}, not {n}", MAP_TOKENS.start(), MAP_TOKENS.end());
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, message)
-                .with_hint("give a number of tokens between them"));
+        if let Some(n) = p.max_tokens {
+            convert::within("maxTokens", "number of tokens", n, MAP_TOKENS)?;
         }
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
         let name = match p.max_tokens {
@@ -35,33 +32,26 @@ impl Service {
             None => "repo_map".to_owned(),
         };
         let entry = self.document(&reading, &name);
-        let cached: Option<MapResult> = if p.no_cache { None } else { entry.read() };
-        let hit = cached.is_some();
-        let mut warnings = uncached(&entry, "the map");
-        let mut answer = match cached {
-            Some(answer) => answer,
-            None => {
-                let is_cancelled = || ctx.cancel.is_cancelled();
-                let map = indexd_map::map(&reading.snapshot, &reading.repo_id, &is_cancelled)
-                    .map_err(|_| cancelled())?;
-                let markdown = match p.max_tokens {
-                    _ if p.whole => indexd_map::page::whole(&map),
-                    None => indexd_map::page::page(&map),
-                    Some(most) => {
-                        let counter = self.counter(&self.config.pack.tokenizer)?;
-                        let fits = |text: &str| ctx.check().is_ok() && counter.count_tokens(text) <= most;
-                        indexd_map::page::page_that(&map, &fits)
-                    }
-                };
-                ctx.check()?;
-                let answer = MapResult { markdown, map, ..MapResult::default() };
-                warnings.extend(entry.write(&answer, &answer.markdown));
-                answer
-            }
+        let make = || {
+            let is_cancelled = || ctx.cancel.is_cancelled();
+            let map = indexd_map::map(&reading.snapshot, &reading.repo_id, &is_cancelled)
+                .map_err(|_| cancelled())?;
+            let markdown = match p.max_tokens {
+                _ if p.whole => indexd_map::page::whole(&map),
+                None => indexd_map::page::page(&map),
+                Some(most) => {
+                    let counter = self.counter(&self.config.pack.tokenizer)?;
+                    let fits = |text: &str| ctx.check().is_ok() && counter.count_tokens(text) <= most;
+                    indexd_map::page::page_that(&map, &fits)
+                }
+            };
+            ctx.check()?;
+            Ok(MapResult { markdown, map, ..MapResult::default() })
         };
+        let (mut answer, cache, warnings) =
+            entry.document(("the map", p.no_cache), |a: &MapResult| &a.markdown, make)?;
+        (answer.cache, answer.warnings) = (cache, warnings);
         answer.page = p.page.then(|| page::map::render(&answer.map, &reading.editor(ctx)));
-        answer.cache = entry.facts(hit);
-        answer.warnings = warnings;
         answer.envelope = reading.envelope(ctx);
         json(&answer)
     }
@@ -73,32 +63,19 @@ impl Service {
         reading.check_enabled()?;
         let name = documents::hex(&[&reading.snapshot.signature(), "task", &p.query]);
         let entry = self.document(&reading, &format!("context_pack-{name}"));
-        let cached: Option<MarkdownResult> = if p.no_cache { None } else { entry.read() };
-        let hit = cached.is_some();
-        let mut warnings = uncached(&entry, "the document");
-        let mut answer = match cached {
-            Some(answer) => answer,
-            None => {
-                let asked = Asked::new(&document::request(&p.query), &reading.config.pack);
-                let asked = asked.map_err(|e| convert::pack_error(&e))?;
-                let pack = self.assemble(&reading, (&asked, None), ctx, indexd_pack::answer)?;
-                let document = document::document(&reading.snapshot, &p.query, &pack);
-                let answer = MarkdownResult::of(document);
-                warnings.extend(entry.write(&answer, &answer.markdown));
-                answer
-            }
+        let make = || {
+            let asked = Asked::new(&document::request(&p.query), &reading.config.pack)?;
+            let pack = self.assemble(&reading, (&asked, None), ctx, indexd_pack::answer)?;
+            Ok(MarkdownResult::of(document::document(&reading.snapshot, &p.query, &pack)))
         };
+        let (mut answer, cache, mut warnings) =
+            entry.document(("the document", p.no_cache), |a: &MarkdownResult| &a.markdown, make)?;
         if answer.files.is_empty() {
             warnings.push(ErrorCode::NoContent.name().to_owned());
         }
-        tracing::info!(
-            query = log::query_name(&p.query),
-            files = answer.files.len(),
-            hit,
-            "wrote a document"
-        );
-        answer.cache = entry.facts(hit);
-        answer.warnings = warnings;
+        let (files, hit) = (answer.files.len(), cache.hit);
+        tracing::info!(query = log::query_name(&p.query), files, hit, "wrote a document");
+        (answer.cache, answer.warnings) = (cache, warnings);
         answer.envelope = Some(reading.envelope(ctx));
         json(&answer)
     }
@@ -136,10 +113,10 @@ impl Service {
             PackingMode::Stats => packer::pack(&offered, budget, &packer)
                 .map(|packed| serde_json::json!(packer::stats(&packed, budget))),
         };
-        let packed = packed.map_err(|e| convert::pack_error(&e))?;
         json(&SourcesResult {
-            packed: packed.as_object().cloned().unwrap_or_default(),
-            ..SourcesResult::new(reading.envelope(ctx))
+            packed: packed?.as_object().cloned().unwrap_or_default(),
+            envelope: reading.envelope(ctx),
+            ..SourcesResult::default()
         })
     }
 
@@ -158,12 +135,5 @@ fn check_query(query: &str) -> Result<(), ErrorObject> {
     if query.len() <= QUERY_BYTES_MAX {
         return Ok(());
     }
-    let message = format!("the query is longer than {QUERY_BYTES_MAX} bytes");
-    Err(ErrorObject::new(ErrorCode::InvalidRequest, message))
-}
-
-/// What is said where a document has no place in the cache.
-fn uncached(entry: &documents::Entry, what: &str) -> Vec<String> {
-    let warning = || format!("{what} is not cached: there is no commit of git to name it by");
-    if entry.is_cached() { Vec::new() } else { vec![warning()] }
+    Err(ErrorObject::invalid(format!("the query is longer than {QUERY_BYTES_MAX} bytes")))
 }

@@ -5,15 +5,17 @@ use crate::page;
 use crate::server::backend::{Answer, Context};
 use crate::server::dispatch::json;
 use crate::server::graph::{self, Relation};
-use crate::server::metrics::Compared;
-use crate::server::{card, convert, grep, highlight, log, lookup, place, show, why};
+use crate::server::metrics::compare;
+use crate::server::{card, grep, highlight, log, lookup, place, show, why};
 use indexd_pack::{Asked, Request};
 use indexd_proto::card::CardParams;
+use indexd_proto::error::ErrorObject;
 use indexd_proto::graph::GraphParams;
 use indexd_proto::grep::GrepParams;
 use indexd_proto::highlight::{HighlightParams, HighlightResult};
 use indexd_proto::search::{DefinitionsParams, Hit, SearchParams, SymbolParams, SymbolResult};
 use indexd_proto::why::WhyParams;
+use indexd_proto::workspace::ShadowCounts;
 use std::path::Path;
 
 impl Service {
@@ -58,20 +60,20 @@ impl Service {
     fn shadow(&self, reading: &Reading, query: &str, hits: &[Hit], ctx: &Context) {
         let request = Request { query: query.to_owned(), ..Request::default() };
         let pack = Asked::new(&request, &reading.config.pack)
-            .map_err(|e| convert::pack_error(&e))
+            .map_err(ErrorObject::from)
             .and_then(|asked| self.assemble(reading, (&asked, None), ctx, indexd_pack::answer));
-        match pack {
+        self.metrics.shadowed(match pack {
             Ok(pack) => {
                 let found = hits.iter().map(|h| h.chunk_uid.as_str());
-                let compared = Compared::of(found, pack.items().map(|i| i.chunk_uid.as_str()));
+                let compared = compare(found, pack.items().map(|i| i.chunk_uid.as_str()));
                 log::shadowed(query, &pack.pack_id, compared);
-                self.metrics.shadowed(Some(compared));
+                compared
             }
             Err(e) => {
                 tracing::warn!(code = e.data.code.name(), "a pack beside a search failed");
-                self.metrics.shadowed(None);
+                ShadowCounts { failed: 1, ..ShadowCounts::default() }
             }
-        }
+        });
     }
 
     pub(super) fn symbol(&self, p: SymbolParams, ctx: &Context) -> Answer {
@@ -79,7 +81,7 @@ impl Service {
         let (symbols, n_symbols) =
             lookup::symbols(&reading.snapshot, &reading.symbol(&p.cwd, &p.name), p.limit)
                 .map_err(|e| reading.qualified(e))?;
-        json(&SymbolResult { symbols, n_symbols, ..SymbolResult::new(reading.envelope(ctx)) })
+        json(&SymbolResult { symbols, n_symbols, envelope: reading.envelope(ctx), ..SymbolResult::default() })
     }
 
     pub(super) fn card(&self, p: CardParams, ctx: &Context) -> Answer {
@@ -95,7 +97,7 @@ impl Service {
     pub(super) fn highlight(&self, p: HighlightParams, ctx: &Context) -> Answer {
         let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
         let lines = highlight::highlight(&reading.snapshot, &p.places, &ctx.cancel)?;
-        json(&HighlightResult { lines, ..HighlightResult::new(reading.envelope(ctx)) })
+        json(&HighlightResult { lines, envelope: reading.envelope(ctx), ..HighlightResult::default() })
     }
 
     pub(super) fn why(&self, p: WhyParams, ctx: &Context) -> Answer {

@@ -18,7 +18,6 @@ use indexd_proto::request::{
 };
 use indexd_proto::shown::{ContextSummary, ShowParams};
 use indexd_proto::workspace::CacheFacts;
-use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -30,7 +29,7 @@ impl Service {
     pub(super) fn pack(&self, params: PackParams, ctx: &Context) -> Answer {
         let Prepared { call, request, reading, change } = self.prepare(params, ctx)?;
         reading.check_enabled()?;
-        let asked = Asked::new(&request, &reading.config.pack).map_err(|e| convert::pack_error(&e))?;
+        let asked = Asked::new(&request, &reading.config.pack)?;
         let signature = reading.snapshot.signature();
         let digest = asked.digest(&signature, &reading.repo_id, &reading.config.pack, TOOL_VERSION);
         // The digest that the id of the pack ends with.
@@ -74,19 +73,16 @@ impl Service {
 
     pub(super) fn preview(&self, params: PackParams, ctx: &Context) -> Answer {
         let Prepared { request, reading, change, .. } = self.prepare(params, ctx)?;
-        let asked = Asked::new(&request, &reading.config.pack).map_err(|e| convert::pack_error(&e))?;
+        let asked = Asked::new(&request, &reading.config.pack)?;
         let pack = self.assemble(&reading, (&asked, change.as_ref()), ctx, indexd_pack::preview)?;
         let mut preview = pack.to_json();
-        for item in preview["sections"]
-            .as_array_mut()
-            .into_iter()
-            .flatten()
-            .flat_map(|s| s["items"].as_array_mut())
-            .flatten()
-        {
-            strip_text(item);
+        for (i, section) in pack.sections.iter().enumerate() {
+            for item in 0..section.items.len() {
+                let excerpt = &mut preview["sections"][i]["items"][item]["excerpt"];
+                excerpt.as_object_mut().map(|e| e.remove("text"));
+            }
         }
-        json(&PreviewResult { preview, ..PreviewResult::new(reading.envelope(ctx)) })
+        json(&PreviewResult { preview, envelope: reading.envelope(ctx), ..PreviewResult::default() })
     }
 
     /// Puts the items of packs that the reader has in the place of their ids; unknown ids stay.
@@ -113,7 +109,7 @@ impl Service {
             call.repo = Some(root.display().to_string());
         }
         if call.write && !call.overlays.is_empty() {
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, "a pack with overlays cannot be kept")
+            return Err(ErrorObject::invalid("a pack with overlays cannot be kept")
                 .with_hint("leave write or overlays out: nothing of an unsaved text is stored"));
         }
         let target = target(&call.repo, &call.cwd);
@@ -138,7 +134,7 @@ impl Service {
 
     /// Refuses a wrong request before any wait.
     fn check(&self, request: &Request) -> Result<(), ErrorObject> {
-        Asked::new(request, &self.config.pack).map_err(|e| convert::pack_error(&e))?;
+        Asked::new(request, &self.config.pack)?;
         request.tokenizer.as_deref().map_or(Ok(()), |name| self.counter(name).map(drop))
     }
 
@@ -176,7 +172,7 @@ impl Service {
             stage: &stage,
             decided: &|d| log::decision(d),
         };
-        let mut pack = build(&reading.snapshot, asked, &pack_ctx).map_err(|e| convert::pack_error(&e))?;
+        let mut pack = build(&reading.snapshot, asked, &pack_ctx)?;
         indexd_rim::order::order(&mut pack, asked.options.scoring, &reading.snapshot, &reading.config.packer);
         pack.stats.timings = timings.into_inner().1;
         Ok(pack)
@@ -184,10 +180,7 @@ impl Service {
 
     /// What a pack held and cost: the last one of a workspace, or the one of an id.
     pub(super) fn context_show(&self, p: &ShowParams) -> Answer {
-        let root = match target(&p.repo, &p.cwd).folder()? {
-            Some((dir, exact)) => Some(self.registry.locate(dir, exact)?),
-            None => None,
-        };
+        let root = self.root(target(&p.repo, &p.cwd))?;
         let summary = match (&p.pack_id, &root) {
             (Some(id), _) => match self.pack_cache.note(id) {
                 Some(note) => note.summary,
@@ -205,22 +198,16 @@ impl Service {
                 ErrorObject::new(ErrorCode::PackNotFound, message).with_hint("name one with packId")
             })?,
             (None, None) => {
-                let message = "neither a repository nor packId is given";
-                return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
+                return Err(ErrorObject::invalid("neither a repository nor packId is given"));
             }
         };
         json(&*summary)
     }
 
     pub(super) fn pack_get(&self, params: &PackGetParams, ctx: &Context) -> Answer {
-        let workspace = match target(&params.repo, &params.cwd).folder()? {
-            Some((dir, exact)) => {
-                let root = self.registry.locate(dir, exact)?;
-                self.check_agents(&root, ctx)?;
-                Some(folder_name(&root))
-            }
-            None => None,
-        };
+        let root = self.root(target(&params.repo, &params.cwd))?;
+        root.as_deref().map_or(Ok(()), |root| self.check_agents(root, ctx))?;
+        let workspace = root.as_deref().map(folder_name);
         json(&PackGetResult { pack: &raw(self.records.read(workspace.as_deref(), &params.pack_id)?)? })
     }
 }
@@ -306,14 +293,4 @@ fn kept(pack: &indexd_pack::Pack, summary: ContextSummary) -> Result<Kept, Error
 fn raw(json: String) -> Result<Box<RawValue>, ErrorObject> {
     RawValue::from_string(json)
         .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
-}
-
-/// Leaves the code out of an item of a preview.
-fn strip_text(item: &mut Value) {
-    if let Some(excerpt) = item.get_mut("excerpt").and_then(Value::as_object_mut) {
-        excerpt.remove("text");
-        for part in excerpt.get_mut("parts").and_then(Value::as_array_mut).into_iter().flatten() {
-            part.as_object_mut().map(|p| p.remove("text"));
-        }
-    }
 }

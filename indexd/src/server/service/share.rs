@@ -1,8 +1,8 @@
 //! Published indexes: facts about a tree, rows that go to files, rows that come from them.
 //! Another program talks to the store.
 
-use super::{LONG_WAIT, Service, Target, reporter, target};
-use crate::server::backend::Context;
+use super::{LONG_WAIT, Service, reporter, target, unnamed};
+use crate::server::backend::{Answer, Context};
 use crate::server::convert;
 use crate::server::dispatch::json;
 use crate::workspace::indexing::engine::EngineError;
@@ -23,9 +23,8 @@ use indexd_proto::share::{
 };
 use indexd_proto::workspace::{Phase, State};
 use indexd_store::StoreError;
-use serde_json::value::RawValue;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Commits that a published index is looked for by.
 const COMMITS_MAX: usize = 64;
@@ -45,12 +44,8 @@ impl Service {
         Ok(())
     }
 
-    pub(super) fn share_describe(
-        &self,
-        p: &DescribeParams,
-        ctx: &Context,
-    ) -> Result<Box<RawValue>, ErrorObject> {
-        let root = self.located(target(&p.repo, &p.cwd))?;
+    pub(super) fn share_describe(&self, p: &DescribeParams, ctx: &Context) -> Answer {
+        let root = self.root(target(&p.repo, &p.cwd))?.ok_or_else(unnamed)?;
         let config = self.config.for_repository(&root).unwrap_or_else(|_| self.config.as_ref().clone());
         let mut files = Files::new(&root, &config.index_exclude, KnownFiles::default());
         let changes = files.sweep(None).map_err(|e| WorkspaceError::from(EngineError::from(e)))?;
@@ -73,26 +68,16 @@ impl Service {
         })
     }
 
-    fn located(&self, target: Target) -> Result<PathBuf, ErrorObject> {
-        let (path, exact) = target.named()?;
-        Ok(self.registry.locate(path, exact)?)
-    }
-
-    pub(super) fn share_export(
-        &self,
-        p: ShareExportParams,
-        ctx: &Context,
-    ) -> Result<Box<RawValue>, ErrorObject> {
+    pub(super) fn share_export(&self, p: ShareExportParams, ctx: &Context) -> Answer {
         let wait = p.wait.unwrap_or(LONG_WAIT);
         let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
         if !reading.config.index_redact_secrets {
             let message = "an index that holds secrets as they are is not published";
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, message)
-                .with_hint("set index.redact_secrets to true"));
+            return Err(ErrorObject::invalid(message).with_hint("set index.redact_secrets to true"));
         }
         if reading.snapshot.overlays_digest().is_some() {
             let message = "an index with an import of another tool is not published";
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, message)
+            return Err(ErrorObject::invalid(message)
                 .with_hint("take the import back with `ctl import scip --clear`"));
         }
         let layers = self.layers(&p.folder, p.layers)?;
@@ -111,20 +96,20 @@ impl Service {
         let layers = Layers { folder: folder.into(), pieces };
         let is_inside = layers.folder.starts_with(self.registry.pulled_folder())
             && layers.folder.components().all(|c| c.as_os_str() != "..");
-        let refused = |what| ErrorObject::new(ErrorCode::InvalidRequest, what);
         match (is_inside, layers.are_sound()) {
             (true, true) => Ok(layers),
-            (false, _) => Err(refused("the folder is not in the one for such files")),
-            (_, false) => Err(refused("a piece has an impossible name or size")),
+            (false, _) => Err(ErrorObject::invalid("the folder is not in the one for such files")),
+            (_, false) => Err(ErrorObject::invalid("a piece has an impossible name or size")),
         }
     }
 
-    pub(super) fn share_begin(&self, p: BeginParams, ctx: &Context) -> Result<Box<RawValue>, ErrorObject> {
-        let root = self.located(target(&p.repo, &p.cwd))?;
+    pub(super) fn share_begin(&self, p: BeginParams, ctx: &Context) -> Answer {
+        let root = self.root(target(&p.repo, &p.cwd))?.ok_or_else(unnamed)?;
         let home = self.registry.home(&root);
         let Some(pulls) = self.registry.pulls() else {
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, "indexes share nothing here")
-                .with_hint("set index.share to true"));
+            return Err(
+                ErrorObject::invalid("indexes share nothing here").with_hint("set index.share to true")
+            );
         };
         let answer = |reason: Option<String>, n_files, n_extracted| {
             json(&BeginResult {
@@ -133,7 +118,7 @@ impl Service {
                 reason: reason.unwrap_or_default(),
                 n_files,
                 n_extracted,
-                ..BeginResult::new()
+                ..BeginResult::default()
             })
         };
         let Some(folder) = &p.folder else {

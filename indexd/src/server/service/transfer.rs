@@ -9,20 +9,18 @@ use crate::workspace::folder_name;
 use base64::Engine as _;
 use indexd_artifact::{Artifact, Vocabulary};
 use indexd_model::view::CONFIDENCE_CERTAIN;
-use indexd_proto::Id;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::export::{ExportParams, ExportResult};
 use indexd_proto::import::{ImportParams, ImportResult};
 use indexd_proto::limits::CHUNK_BYTES_MAX;
 use indexd_proto::rpc::{self, ChunkParams};
-use indexd_proto::workspace::Envelope;
 use indexd_store::{Overlays, StoreError};
 use std::io::Read;
 
 impl Service {
     pub(super) fn export(&self, p: ExportParams, ctx: &Context, form: Form) -> Answer {
-        let wait = p.wait.unwrap_or(LONG_WAIT);
-        let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
+        let wait = p.wait.or(Some(LONG_WAIT));
+        let reading = self.read(target(&p.repo, &p.cwd), wait, p.progress, ctx)?;
         let mut making = self.exports.begin(ctx)?;
         let written = match form {
             Form::Dump => reading.snapshot.dump(&mut making),
@@ -51,7 +49,7 @@ impl Service {
         // A state that is read keeps the file of the index from being written to in place.
         drop(reading);
         let made = making.finish()?;
-        let mut chunks = Chunks::new(ctx, form == Form::Scip);
+        let mut chunks = Chunks { ctx, is_binary: form == Form::Scip, seq: 0, bytes: 0 };
         ctx.aside(|| chunks.send_all(made))?;
         json(&ExportResult { n_chunks: chunks.seq, bytes: chunks.bytes, envelope })
     }
@@ -86,24 +84,17 @@ impl Service {
     }
 
     pub(super) fn import(&self, p: ImportParams, ctx: &Context) -> Answer {
-        let asked = import::Asked::of(&p)?;
+        let asked = import::asked(&p)?;
         let wait = p.wait.unwrap_or(LONG_WAIT);
-        let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
+        let mut reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
         let (overlays, mut result) = match asked {
-            import::Asked::Clear => (Overlays::default(), ImportResult::new(Envelope::default())),
-            import::Asked::File(path) => {
-                import::overlays_of(path, &reading.snapshot, reading.workspace.root())?
-            }
+            None => (Overlays::default(), ImportResult::default()),
+            Some(path) => import::overlays_of(path, &reading.snapshot, reading.workspace.root())?,
         };
         ctx.check()?;
-        let Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started, .. } =
-            reading;
-        drop(snapshot);
-        workspace.import(overlays, &|| ctx.cancel.is_cancelled(), &mut reporter(p.progress, ctx))?;
-        let snapshot = workspace.snapshot()?;
-        let overlays = None;
-        let reading =
-            Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started, overlays };
+        drop(reading.snapshot);
+        reading.workspace.import(overlays, &|| ctx.cancel.is_cancelled(), &mut reporter(p.progress, ctx))?;
+        reading.snapshot = reading.workspace.snapshot()?;
         result.envelope = reading.envelope(ctx);
         json(&result)
     }
@@ -133,54 +124,33 @@ pub(super) enum Form {
 struct Chunks<'a> {
     ctx: &'a Context,
     is_binary: bool,
-    buffer: Vec<u8>,
     seq: u64,
     bytes: u64,
 }
 
-impl<'a> Chunks<'a> {
-    fn new(ctx: &'a Context, is_binary: bool) -> Self {
-        Self { ctx, is_binary, buffer: Vec::new(), seq: 0, bytes: 0 }
-    }
-
+impl Chunks<'_> {
     fn send_all(&mut self, mut made: impl Read) -> Result<(), ErrorObject> {
-        let mut read = vec![0; CHUNK_BYTES_MAX];
-        loop {
-            match made.read(&mut read) {
-                Ok(0) => return self.finish(),
-                Ok(n) => self.push(&read[..n])?,
-                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(e) => {
-                    return Err(ErrorObject::new(
-                        ErrorCode::Storage,
-                        format!("the export cannot be read: {e}"),
-                    ));
-                }
-            }
-        }
-    }
-
-    fn push(&mut self, bytes: &[u8]) -> Result<(), ErrorObject> {
-        self.buffer.extend_from_slice(bytes);
         // Base64 makes four characters of three bytes.
         let max = if self.is_binary { CHUNK_BYTES_MAX / 4 * 3 } else { CHUNK_BYTES_MAX };
-        while self.buffer.len() > max {
+        let mut buffer = Vec::with_capacity(max);
+        loop {
+            let missing = max - buffer.len();
+            made.by_ref().take(missing as u64).read_to_end(&mut buffer).map_err(|e| {
+                ErrorObject::new(ErrorCode::Storage, format!("the export cannot be read: {e}"))
+            })?;
+            if buffer.len() < max {
+                break;
+            }
             // A line longer than a chunk is cut at a character.
-            let cut = match self.buffer[..max].iter().rposition(|&b| b == b'\n') {
+            let cut = match buffer.iter().rposition(|&b| b == b'\n') {
                 _ if self.is_binary => max,
                 Some(i) => i + 1,
-                None => (1..=max).rev().find(|&i| self.buffer[i] & 0xc0 != 0x80).unwrap_or(max),
+                None => (1..max).rev().find(|&i| buffer[i] & 0xc0 != 0x80).unwrap_or(max),
             };
-            let rest = self.buffer.split_off(cut);
-            let piece = std::mem::replace(&mut self.buffer, rest);
-            self.send(piece)?;
+            let rest = buffer.split_off(cut);
+            self.send(std::mem::replace(&mut buffer, rest))?;
         }
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<(), ErrorObject> {
-        let piece = std::mem::take(&mut self.buffer);
-        if piece.is_empty() { Ok(()) } else { self.send(piece) }
+        if buffer.is_empty() { Ok(()) } else { self.send(buffer) }
     }
 
     fn send(&mut self, piece: Vec<u8>) -> Result<(), ErrorObject> {
@@ -190,7 +160,7 @@ impl<'a> Chunks<'a> {
         } else {
             String::from_utf8(piece).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
         };
-        let id: Id = self.ctx.id.clone();
+        let id = self.ctx.id.clone();
         self.ctx.send(rpc::request(None, "$/chunk", ChunkParams { id, seq: self.seq, text }))?;
         self.seq += 1;
         Ok(())

@@ -2,41 +2,12 @@
 
 use super::watch::{Inbox, Noticed, Watcher};
 use crate::workspace::status::Freshness;
-use indexd_proto::workspace::{How, State, WorkspaceStatus};
+use indexd_proto::workspace::{How, Problem, State, WorkspaceStatus};
 use indexd_store::Store;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::{Duration, Instant};
-
-/// A kind of problem that does not keep the workspace from answering.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Problem {
-    /// The repository's settings are refused.
-    Settings,
-    /// Some files or folders may not be read.
-    Unreadable,
-    /// The file system does not report changes.
-    RemoteFileSystem,
-    /// The system has no watcher.
-    NoWatcher,
-    /// The limit on watched folders is reached.
-    WatchLimit,
-    /// Some folders cannot be watched for another reason.
-    Unwatchable,
-    /// The index was damaged and rebuilt.
-    Rebuilt,
-}
-
-impl Problem {
-    /// Returns true if the problem keeps changes from being noticed, so that requests compare the tree.
-    pub fn is_of_watching(self) -> bool {
-        match self {
-            Self::RemoteFileSystem | Self::NoWatcher | Self::WatchLimit | Self::Unwatchable => true,
-            Self::Settings | Self::Unreadable | Self::Rebuilt => false,
-        }
-    }
-}
 
 /// The state of a workspace as its event loop reports it.
 #[derive(Clone, Debug, Default)]

@@ -2,6 +2,7 @@
 
 use super::names::{defs_of, members};
 use super::walk::{Bounds, End, Visitor, walk};
+pub use indexd_api::graph::Relation;
 use indexd_model::view::Edge;
 use indexd_model::{DefDoc, DefIdx, DefKind, EdgeKind, FileDoc, IndexView, Role, Rule};
 use rustc_hash::FxHashSet;
@@ -11,57 +12,34 @@ const EDGES_COUNTED_MAX: usize = 20_000;
 /// Calls of a method in the place of another that are counted.
 const CALLS_COUNTED_MAX: usize = 2_000;
 
-indexd_model::words! {
-    /// A question about the graph.
-    pub enum Relation {
-        /// Who calls it.
-        Callers = "callers",
-        /// What it calls.
-        Callees = "callees",
-        /// Where it is used in any way.
-        Refs = "refs",
-        /// What depends on it, step by step; for a type, on its members too.
-        Impact = "impact",
-        /// What implements or overrides it, and what it implements or overrides.
-        Implementations = "implementations",
-        /// What uses it and what it uses.
-        Around = "around",
+fn kinds(relation: Relation) -> &'static [EdgeKind] {
+    use EdgeKind::{Call, Export, Implement, Import, Inherit, Usage};
+    match relation {
+        // A function that is passed on as a value is called by whoever gets it.
+        Relation::Callers => &[Call, Usage],
+        Relation::Callees => &[Call],
+        Relation::Implementations => &[Inherit, Implement],
+        Relation::Refs | Relation::Impact => &[Call, Usage, Import, Export, Inherit, Implement],
+        Relation::Around => &[Call, Usage, Inherit, Implement],
     }
-
-    /// The name on the wire.
-    pub fn name;
 }
 
-impl Relation {
-    fn kinds(self) -> &'static [EdgeKind] {
-        use EdgeKind::{Call, Export, Implement, Import, Inherit, Usage};
-        match self {
-            // A function that is passed on as a value is called by whoever gets it.
-            Self::Callers => &[Call, Usage],
-            Self::Callees => &[Call],
-            Self::Implementations => &[Inherit, Implement],
-            Self::Refs | Self::Impact => &[Call, Usage, Import, Export, Inherit, Implement],
-            Self::Around => &[Call, Usage, Inherit, Implement],
+/// The edges of `def` that a relation follows; with `limit` for both directions of [`Relation::Around`].
+fn edges(relation: Relation, view: &dyn IndexView, def: DefDoc, limit: usize) -> Vec<Edge> {
+    let from = || view.edges_from(def, kinds(relation));
+    // More than can be shown, so that a cut is counted.
+    let into = |limit| view.edges_to(def, kinds(relation), limit);
+    match relation {
+        Relation::Callees => from(),
+        Relation::Around => in_turn(into(limit + 1), from()),
+        Relation::Implementations => into(EDGES_COUNTED_MAX).into_iter().chain(from()).collect(),
+        Relation::Callers => {
+            let (mut edges, kind) = (into(EDGES_COUNTED_MAX), view.def(def).kind);
+            edges.retain_mut(|e| e.kind == EdgeKind::Call || kind.is_callable() && is_by_value(e));
+            edges
         }
-    }
-
-    /// The edges of `def` that the relation follows; with `limit` for both directions of [`Relation::Around`].
-    fn edges(self, view: &dyn IndexView, def: DefDoc, limit: usize) -> Vec<Edge> {
-        let from = || view.edges_from(def, self.kinds());
-        // More than can be shown, so that a cut is counted.
-        let into = |limit| view.edges_to(def, self.kinds(), limit);
-        match self {
-            Self::Callees => from(),
-            Self::Around => in_turn(into(limit + 1), from()),
-            Self::Implementations => into(EDGES_COUNTED_MAX).into_iter().chain(from()).collect(),
-            Self::Callers => {
-                let (mut edges, kind) = (into(EDGES_COUNTED_MAX), view.def(def).kind);
-                edges.retain_mut(|e| e.kind == EdgeKind::Call || kind.is_callable() && is_by_value(e));
-                edges
-            }
-            Self::Refs => into(EDGES_COUNTED_MAX),
-            Self::Impact => into(EDGES_COUNTED_MAX).into_iter().chain(written_by(view, def)).collect(),
-        }
+        Relation::Refs => into(EDGES_COUNTED_MAX),
+        Relation::Impact => into(EDGES_COUNTED_MAX).into_iter().chain(written_by(view, def)).collect(),
     }
 }
 
@@ -206,7 +184,7 @@ impl Visitor for Asker<'_> {
     type Node = DefDoc;
 
     fn visit(&mut self, hop: u32, def: &DefDoc, next: &mut Vec<DefDoc>) {
-        for edge in self.question.relation.edges(self.view, *def, self.question.limit) {
+        for edge in edges(self.question.relation, self.view, *def, self.question.limit) {
             self.meet(hop, *def, edge, next);
         }
     }

@@ -2,8 +2,8 @@
 
 use super::Driver;
 use super::watching::Watching;
+use crate::workspace::Problem;
 use crate::workspace::indexing::engine::EngineError;
-use crate::workspace::noticing::condition::Problem;
 use crate::workspace::noticing::condition::settings_ignored;
 use crate::workspace::noticing::watch::Noticed;
 use crate::workspace::tree::ChangeSet;

@@ -2,8 +2,8 @@
 
 use super::Driver;
 use super::changes::ROUNDS_MAX;
+use crate::workspace::Problem;
 use crate::workspace::indexing::engine::EngineError;
-use crate::workspace::noticing::condition::Problem;
 use crate::workspace::noticing::watch::{WatchError, Watcher};
 use crate::workspace::tree::ChangeSet;
 use crate::workspace::tree::git::GitFolders;
@@ -85,7 +85,7 @@ impl Driver {
             None => self.degrade(
                 Problem::NoWatcher,
                 "the system gives no watcher, so requests compare the tree; where others of this user have \
-                 taken all: sudo sysctl fs.inotify.max_user_instances=512",
+                 taken all",
             ),
         }
     }
@@ -177,8 +177,7 @@ impl Driver {
             WatchError::Gone => {}
             WatchError::Limit => self.degrade(
                 Problem::WatchLimit,
-                "the system's limit on watched folders is reached, so requests compare the tree: \
-                 sudo sysctl fs.inotify.max_user_watches=524288",
+                "the system's limit on watched folders is reached, so requests compare the tree",
             ),
             WatchError::Refused => self.degrade(
                 Problem::Unwatchable,
@@ -189,7 +188,8 @@ impl Driver {
 
     fn degrade(&mut self, problem: Problem, sentence: &str) {
         self.watching = Watching::Degraded(self.watching.watcher().cloned());
-        self.shared.problem(problem, sentence.to_owned());
+        let command = problem.command().map(|command| format!(": {command}")).unwrap_or_default();
+        self.shared.problem(problem, format!("{sentence}{command}"));
     }
 
     pub(super) fn unwatch(&self, folders: &BTreeSet<String>) {
