@@ -2,9 +2,11 @@
 
 #![no_main]
 
+use indexd_proto::correlation::CorrelationId;
 use indexd_proto::frame::{Decoder, Frame};
-use indexd_proto::{Call, Incoming, Outgoing, correlation};
+use indexd_proto::{Call, Incoming, Outgoing};
 use libfuzzer_sys::fuzz_target;
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
@@ -38,8 +40,9 @@ fn frames(bytes: &[u8], size: usize, line_bytes_max: usize) -> Vec<Frame> {
 fn message(line: &[u8]) {
     let _ = Outgoing::parse(line);
     let Ok(message) = Incoming::parse(line) else { return };
-    if let Ok((_, params)) = correlation::split(message.params) {
-        let _ = Call::parse(&message.method, &params);
+    let mut params: Value = serde_json::from_str(message.params).expect("a part of a message that is JSON");
+    if CorrelationId::take(&mut params).is_ok() {
+        let _ = Call::parse(&message.method, params);
     }
 }
 

@@ -74,7 +74,7 @@ fn manuals_and_completions_are_right_for_their_programs() {
 }
 
 /// What each command prints with `--json`, and the published schema that it keeps to.
-const PRINTED: [(&[&str], &str); 30] = [
+const PRINTED: [(&[&str], &str); 31] = [
     (&["status"], "status.result"),
     (&[], "ctl.here"),
     (&["version"], "ctl.version"),

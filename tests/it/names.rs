@@ -236,7 +236,7 @@ fn uses_by_value_are_callers() {
         let found = ask(&[(path, text)], Relation::Callers, name);
         let got: Vec<_> = found.edges.iter().map(|e| (e.source.name.as_str(), e.evidence[0].line)).collect();
         assert_eq!(got, [("later", line)], "{path}: {}", found.coverage.statement);
-        assert_eq!(found.edges[0].kind, "usage", "{path}");
+        assert_eq!(found.edges[0].kind, EdgeWord::Usage, "{path}");
     }
     // A type in an annotation is not called.
     let found = ask(&[("a.py", "class S: ...\n\n\ndef f(s: S): ...\n")], Relation::Callers, "S");
