@@ -92,7 +92,7 @@ impl Disk {
             let changes = engine.tree.sweep(None).unwrap();
             match engine.needs_build(&changes) {
                 true => engine.build(Some(changes), &|_| {}, &|| false).unwrap(),
-                false => _ = engine.apply(&changes, true, &|| false).unwrap(),
+                false => engine.apply(&changes, true, &|| false).unwrap(),
             }
             let n_extracted = engine.log.take().iter().filter(|(stage, _)| *stage == Stage::Extract).count();
             assert!(!is_whole || (n_extracted == 0 && !engine.was_damaged), "{n_extracted} files anew");

@@ -354,10 +354,13 @@ fn place(p: &Place) -> String {
     format!("{}:{}", plain(&p.path), p.line)
 }
 
+/// Keys with their lines, and the first place that fills them.
+type Keys<'a> = (Vec<(u32, &'a str)>, Option<&'a Place>);
+
 /// Many keys, by the file that parses or declares them: `path: key (line), ...`.
 fn by_file(settings: &[&Setting]) -> Vec<Line> {
-    // By file and type: the keys, and the first place that fills them.
-    let mut files: BTreeMap<(&str, &str), (Vec<(u32, &str)>, Option<&Place>)> = BTreeMap::new();
+    // By file and type.
+    let mut files: BTreeMap<(&str, &str), Keys> = BTreeMap::new();
     for s in settings {
         let (places, is_declared) = match (&s.declared_at, s.kind) {
             (Some(at), Kind::Setting | Kind::Field) => (std::slice::from_ref(at), true),

@@ -207,11 +207,11 @@ fn keys(reading: &mut Reading, source: &Source, text: &str) {
         reading.declared(Kind::Setting, key, "", Place { path: source.path.to_string(), line });
         for edge in view.edges_to(handle, &[EdgeKind::Usage], USES_MAX) {
             let file = view.file(view.def(edge.site()).file);
-            if !file.roles.has(indexd_model::FileRoles::TEST) {
-                if let Some(o) = edge.occurrences.first() {
-                    let place = Place { path: file.path.to_string(), line: o.line };
-                    reading.parsed(Kind::Setting, key, place);
-                }
+            if let Some(o) = edge.occurrences.first()
+                && !file.roles.has(indexd_model::FileRoles::TEST)
+            {
+                let place = Place { path: file.path.to_string(), line: o.line };
+                reading.parsed(Kind::Setting, key, place);
             }
         }
     }
